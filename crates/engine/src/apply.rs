@@ -13,7 +13,7 @@ use crate::entry::{Entry, Fact, Move, MoveReason, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
-    Run, Standing, Usage,
+    Run, Standing, UnguardedWork, Usage,
 };
 
 /// A journal that `decide` cannot have written.
@@ -100,7 +100,7 @@ fn begun(started: &Started, at: Time) -> Run {
         session: started
             .session
             .clone()
-            .map(|session| active(session, started.process)),
+            .map(|session| active(session, started.process, at)),
         bypass: None,
         overrides: Vec::new(),
         used: Usage::default(),
@@ -112,6 +112,7 @@ fn begun(started: &Started, at: Time) -> Run {
         holds: 0,
         unjudged: 0,
         environment: started.environment,
+        unguarded: Vec::new(),
     }
 }
 
@@ -171,6 +172,8 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Bypassed { .. }
         | Fact::Vouched { .. }
         | Fact::Unevaluated { .. }
+        | Fact::Unguarded(_)
+        | Fact::AcceptedUnguarded { .. }
         | Fact::Restored { .. } => {
             stand(run, fact, entry);
             Ok(())
@@ -179,14 +182,18 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
 }
 
 /// Open work belongs to the session that holds the run from now on.
-fn attached(run: &mut Run, session: &SessionId, process: Option<Process>) {
-    let before = run.session.take().map(|binding| binding.session);
+fn attached(run: &mut Run, session: &SessionId, process: Option<Process>, at: Time) {
+    let before = run.session.take();
     for open in run.dispatches.values_mut() {
-        if open.session.is_some() && open.session == before {
+        if open.session.is_some() && open.session.as_ref() == before.as_ref().map(|it| &it.session)
+        {
             open.session = Some(session.clone());
         }
     }
-    run.session = Some(active(session.clone(), process));
+    // A session that comes back answers for the time between, too.
+    let known = before.filter(|before| before.session == *session);
+    let since = known.and_then(|known| known.since);
+    run.session = Some(active(session.clone(), process, since.unwrap_or(at)));
 }
 
 fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
@@ -203,8 +210,13 @@ fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
 fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
     match fact {
         Fact::TakenUp | Fact::Unstuck => going(run),
-        Fact::Attached { session, process } => attached(run, session, *process),
+        Fact::Attached { session, process } => attached(run, session, *process, entry.at),
         Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
+        Fact::Unguarded(found) => run.unguarded.push(UnguardedWork {
+            found: found.clone(),
+            settled: false,
+        }),
+        Fact::AcceptedUnguarded { .. } => settle_unguarded(run),
         Fact::Bypassed { until, reason } => {
             run.bypass = Some(Bypass {
                 until: *until,
@@ -270,11 +282,23 @@ fn approved(run: &mut Run, artifact: &ArtifactName, content: Hash) {
     }
 }
 
-fn active(session: SessionId, process: Option<Process>) -> Binding {
+fn active(session: SessionId, process: Option<Process>, since: Time) -> Binding {
     Binding {
         session,
         state: BindingState::Active,
         process,
+        since: Some(since),
+    }
+}
+
+fn settle_unguarded(run: &mut Run) {
+    run.unguarded.iter_mut().for_each(|it| it.settled = true);
+}
+
+/// A run that was over guarded nothing: its session answers for its calls from now on.
+fn guarded_from(run: &mut Run, at: Time) {
+    if let Some(binding) = &mut run.session {
+        binding.since = Some(at);
     }
 }
 
@@ -343,6 +367,8 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.panels.clear();
     run.graphs.clear();
     run.holds = 0;
+    settle_unguarded(run);
+    guarded_from(run, at);
 }
 
 fn restored(run: &mut Run, state: &Run, at: Time) {
@@ -370,8 +396,10 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         grants: run.grants,
         granted: run.granted,
         holds: 0,
+        unguarded: core::mem::take(&mut run.unguarded),
         ..state.clone()
     };
+    guarded_from(run, at);
     for graph in run.graphs.values_mut() {
         graph.members.iter_mut().for_each(interrupted);
     }

@@ -148,6 +148,7 @@ fn judge_session(draft: &mut Draft<'_>, event: &SessionEvent) -> Verdict {
         SessionEvent::HooksRemoved { how } => session::unhooked(draft, how),
         SessionEvent::Remarked { message } => session::remarked(draft, message),
         SessionEvent::Unevaluated { what } => session::unevaluated(draft, what),
+        SessionEvent::Unguarded(found) => session::unguarded(draft, found),
     }
 }
 
@@ -210,7 +211,8 @@ fn is_gated(what: &Happening) -> bool {
             | SessionEvent::Ended { .. }
             | SessionEvent::PromptSubmitted
             | SessionEvent::Remarked { .. }
-            | SessionEvent::Unevaluated { .. } => false,
+            | SessionEvent::Unevaluated { .. }
+            | SessionEvent::Unguarded(_) => false,
         },
     }
 }

@@ -12,7 +12,7 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Usage};
+use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Unguarded, Usage};
 use crate::stage::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +85,12 @@ pub enum Fact {
     /// This was not judged, and the host continued.
     Unevaluated {
         what: String,
+    },
+    /// A witness showed work that no hook guarded.
+    Unguarded(Unguarded),
+    /// A person accepted the unguarded work so far: so many pieces of it.
+    AcceptedUnguarded {
+        number: u32,
     },
     /// Something was requested and not allowed.
     Refused {

@@ -9,7 +9,7 @@ use crate::names::{
     SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::outcome::{Fault, Outcome};
-use crate::run::{Driver, Process, Run, Usage};
+use crate::run::{Driver, Process, Run, Unguarded, Usage};
 use crate::stage::Step;
 use crate::view::View;
 
@@ -159,6 +159,8 @@ pub enum SessionEvent {
     Unevaluated {
         what: String,
     },
+    /// A witness showed work that no hook guarded.
+    Unguarded(Unguarded),
 }
 
 /// A person gives a command.

@@ -17,7 +17,8 @@ use crate::names::{
 use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
 use crate::run::{BindingState, Dispatch, Duty, Process, Run, TreeAccess};
-use crate::stage::{End, FieldOf, Leaves, Questions, Stage, Work, Writes};
+use crate::stage::{FieldOf, Leaves, Questions, Stage, Work, Writes};
+use crate::status::is_completed;
 use crate::transition::targets;
 
 /// The evidence that is needed before this event can be judged.
@@ -90,7 +91,8 @@ fn by_session(pipeline: &Pipeline, run: &Run, by: &Who, event: &SessionEvent) ->
         | SessionEvent::TodosMarked { .. }
         | SessionEvent::HooksRemoved { .. }
         | SessionEvent::Remarked { .. }
-        | SessionEvent::Unevaluated { .. } => Needs::default(),
+        | SessionEvent::Unevaluated { .. }
+        | SessionEvent::Unguarded(_) => Needs::default(),
     }
 }
 
@@ -103,8 +105,12 @@ fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
         PersonEvent::Answered(Answer::Choice(_))
         | PersonEvent::FinishAsked
         | PersonEvent::SkipAsked { .. } => completing(pipeline, run),
-        PersonEvent::Answered(Answer::Continue)
-        | PersonEvent::RetryAsked
+        // A run may have been stopped at its very end.
+        PersonEvent::Answered(Answer::Continue) => Needs {
+            tree: is_completed(pipeline, &run.position.stage) && !run.gates.is_empty(),
+            ..Needs::default()
+        },
+        PersonEvent::RetryAsked
         | PersonEvent::CancelAsked { .. }
         | PersonEvent::ResetAsked { .. }
         | PersonEvent::BypassAsked { .. }
@@ -293,11 +299,7 @@ fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
     if run.gates.is_empty() && !matches!(stage.work, Work::Review(_)) {
         return false;
     }
-    let completes = |name: &StageName| {
-        pipeline
-            .stage(name)
-            .is_some_and(|stage| matches!(&stage.work, Work::End(end) if end.end == End::Completed))
-    };
+    let completes = |name: &StageName| is_completed(pipeline, name);
     let definition = pipeline.definition();
     let resume = run.position.resume.as_ref();
     stage.edges().iter().any(|(_, edge)| {

@@ -135,4 +135,6 @@ rules! {
     Halted, "GW-R104", "removing a view with `removed = \"wait\"` stops the run for a person";
     Helper, "GW-R105", "a read-only helper may look around in any stage, and changes nothing";
     WorkerInterrupted, "GW-R106", "a worker that a person interrupts is over, costs no attempt, and may start again";
+    Unguarded, "GW-R107", "work that no hook guarded marks the run, which then completes only with a person's word";
+    AcceptUnguarded, "GW-R108", "a person may accept the work that no hook guarded";
 }

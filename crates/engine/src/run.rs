@@ -66,6 +66,47 @@ pub struct Run {
     pub unjudged: u32,
     /// The hash of the environment in which checks run.
     pub environment: Option<Hash>,
+    /// The work that no hook guarded. Never emptied.
+    pub unguarded: Vec<UnguardedWork>,
+}
+
+/// Work that no hook guarded, as a witness shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unguarded {
+    pub witness: Witness,
+    /// What the witness saw, for a person.
+    pub what: String,
+    pub from: Time,
+    pub until: Time,
+}
+
+/// Who saw what the hooks did not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Witness {
+    /// The host's own record of the conversation.
+    Transcript,
+    /// The files that the run relies on: agents, the program, the settings.
+    Files,
+    /// The processes of the machine.
+    Processes,
+}
+
+impl Witness {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Transcript => "transcript",
+            Self::Files => "files",
+            Self::Processes => "processes",
+        }
+    }
+}
+
+/// A piece of work that no hook guarded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UnguardedWork {
+    pub found: Unguarded,
+    /// A person has accepted it, or has reset the run since.
+    pub settled: bool,
 }
 
 impl Run {
@@ -89,6 +130,12 @@ impl Run {
         commands
             .filter(|command| !self.approved_commands.contains(command))
             .collect()
+    }
+
+    /// The work that no hook guarded and that no person has accepted yet.
+    pub fn open_unguarded(&self) -> impl Iterator<Item = &Unguarded> {
+        let open = self.unguarded.iter().filter(|work| !work.settled);
+        open.map(|work| &work.found)
     }
 
     /// The open work that this call asked for.
@@ -376,6 +423,8 @@ pub struct Binding {
     pub state: BindingState,
     /// The host's process, which is the session's end when it dies.
     pub process: Option<Process>,
+    /// Since when every call of the session should have been seen.
+    pub since: Option<Time>,
 }
 
 /// A process. Ids are reused, so the start time is part of it.

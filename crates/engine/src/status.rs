@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::names::Time;
+use crate::names::{StageName, Time};
 use crate::pipeline::Pipeline;
 use crate::question::question_of;
 use crate::run::{Run, Standing, Status};
@@ -38,6 +38,12 @@ fn by_stage(pipeline: &Pipeline, run: &Run) -> Status {
         )
         | None => Status::Running,
     }
+}
+
+/// Does the run end well in this stage?
+pub(crate) fn is_completed(pipeline: &Pipeline, stage: &StageName) -> bool {
+    let stage = pipeline.stage(stage);
+    stage.is_some_and(|it| matches!(&it.work, Work::End(end) if end.end == End::Completed))
 }
 
 /// Is the run over? A finished run may still start again if its end allows it.

@@ -66,7 +66,7 @@ impl Play {
         narrator.begin()?;
         let mut demo_run = DemoRun::open(workspace, &self.context)?;
         let run = story(&mut demo_run, &mut narrator)?;
-        let intact = verified(&demo_run, &run, &mut narrator)?;
+        let intact = verified(&mut demo_run, &run, &mut narrator)?;
         drop(demo_run);
         let folder = self.folder.path().to_owned();
         self.folder
@@ -227,11 +227,11 @@ fn approve(
 }
 
 fn verified(
-    demo_run: &DemoRun<'_>,
+    demo_run: &mut DemoRun<'_>,
     run: &RunId,
     narrator: &mut Narrator<'_>,
 ) -> Result<bool, Failure> {
-    let findings = verification::verify(&demo_run.workspace, &[run.to_string()])?;
+    let findings = verification::verify(&mut demo_run.workspace, &[run.to_string()])?;
     let (text, intact) = (findings.text(Paint::Plain), findings.is_intact());
     let style = if intact { Style::Good } else { Style::Bad };
     narrator.act("verify", style, text.trim_end())?;

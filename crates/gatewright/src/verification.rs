@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use engine::{Driver, RunId};
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
-use runtime::{find_run, run_audit};
+use runtime::{find_run, run_audit, witness};
 use serde_json::{Value, json};
-use store::{Backend, Fault, Sqlite, Verification};
+use store::{Backend, Fault, Sqlite, StoredRun, Verification};
 use views::{Paint, Style};
 
 /// The result for one run.
@@ -24,6 +24,7 @@ struct RunMarks {
     unwitnessed: bool,
     /// The number of unjudged events.
     unjudged: u32,
+    unguarded: Vec<views::UnguardedLine>,
     overrides: Vec<String>,
 }
 
@@ -36,7 +37,7 @@ pub(crate) struct Findings {
 }
 
 /// Verifies these runs, or all recorded runs and the database.
-pub(crate) fn verify(workspace: &Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
+pub(crate) fn verify(workspace: &mut Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
     let recorded: BTreeSet<RunId> = workspace
         .store
         .look(Sqlite::recorded)?
@@ -85,17 +86,21 @@ fn never_began(workspace: &Workspace<'_>, run: &RunId) -> bool {
     )
 }
 
-fn reports(workspace: &Workspace<'_>, runs: BTreeSet<RunId>) -> Result<Vec<RunReport>, Failure> {
+fn reports(
+    workspace: &mut Workspace<'_>,
+    runs: BTreeSet<RunId>,
+) -> Result<Vec<RunReport>, Failure> {
     runs.into_iter().map(|run| report(workspace, run)).collect()
 }
 
-fn report(workspace: &Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
+fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
     let verification = run_audit::verify(workspace, &run)?;
     let marks = match workspace.store.run(&run) {
         Ok(Some(stored)) => RunMarks {
             unwitnessed: stored.run.driver == Driver::ByHand,
             unjudged: stored.run.unjudged,
             overrides: stored.run.overrides.iter().map(override_line).collect(),
+            unguarded: unguarded(workspace, stored),
         },
         // The faults report what cannot be read.
         Ok(None) | Err(_) => RunMarks::default(),
@@ -105,6 +110,16 @@ fn report(workspace: &Workspace<'_>, run: RunId) -> Result<RunReport, Failure> {
         verification,
         marks,
     })
+}
+
+/// The recorded unguarded work, and what witnesses show beyond it.
+fn unguarded(workspace: &mut Workspace<'_>, stored: StoredRun) -> Vec<views::UnguardedLine> {
+    let recorded = views::UnguardedLine::all(&stored.run);
+    let opened = workspace.opened(stored);
+    let found = opened.map(|opened| witness::unrecorded(workspace, &opened));
+    let found = found.unwrap_or_default().into_iter();
+    let found = found.map(views::UnguardedLine::unrecorded);
+    recorded.into_iter().chain(found).collect()
 }
 
 fn override_line(taken: &engine::Override) -> String {
@@ -177,6 +192,9 @@ impl RunReport {
             let line = views::unjudged_words(self.marks.unjudged);
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
         }
+        for work in &self.marks.unguarded {
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &work.text()));
+        }
         for taken in &self.marks.overrides {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, taken));
         }
@@ -208,6 +226,7 @@ impl RunReport {
             "anchored": anchored,
             "witnessed": !self.marks.unwitnessed,
             "unjudged": self.marks.unjudged,
+            "unguarded": self.marks.unguarded.iter().map(views::UnguardedLine::text).collect::<Vec<_>>(),
             "overrides": self.marks.overrides,
             "faults": faults.iter().map(fault).collect::<Vec<_>>(),
         })

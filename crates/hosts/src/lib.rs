@@ -24,6 +24,8 @@ pub use hook::{
     Answer, Bytes, Event, Payload, PayloadError, SessionEnd, SessionSource, Stake, Verdict, What,
 };
 pub use program::{DEFAULT_SESSION_HOST, Program};
-pub use session_host::{HookConnection, SessionHost, SessionVariables, SettingsPlaces};
+pub use session_host::{
+    HookConnection, RecordedCall, SessionHost, SessionVariables, SettingsPlaces,
+};
 pub use shell::shell_word;
 pub use version::{Version, VersionSupport};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{CallId, WorkerId};
+use engine::{CallId, Time, WorkerId};
 
 use crate::settings::SettingsFormat;
 
@@ -19,6 +19,20 @@ pub struct SessionHost {
     pub question_tool: &'static str,
     /// Arguments that make it start a session, call the hooks and exit without calling a model.
     pub trial_arguments: &'static [&'static str],
+    /// Reads one line of the record that the host keeps of a conversation.
+    pub read_record: fn(&[u8]) -> Vec<RecordedCall>,
+}
+
+/// What the host's own record says about a tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordedCall {
+    Called {
+        call: String,
+        tool: String,
+        at: Time,
+    },
+    /// The call has a result. `ran`: the tool really worked, well or not.
+    Returned { call: String, ran: bool },
 }
 
 /// What a host writes down about the workers of a session.

@@ -47,4 +47,5 @@ pub mod transact;
 pub mod trust;
 pub mod view_files;
 pub mod watchdog;
+pub mod witness;
 pub mod workspace;

@@ -21,6 +21,7 @@ use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
 use crate::session_host;
 use crate::state::State;
+use crate::witness;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{
     accepted_programs, clock, group_members, ids, params, path_collision, person_only, saved_env,
@@ -129,7 +130,11 @@ pub fn start(
         holder,
         settings,
     };
-    Ok(starter.begin(workspace, beginning)?)
+    let started = starter.begin(workspace, beginning)?;
+    if let Started::Run(opened) = &started {
+        witness::begin(workspace, opened);
+    }
+    Ok(started)
 }
 
 /// An agent does not choose how strict its own gates are.

@@ -113,7 +113,7 @@ impl State {
     /// Removes the files of runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in [
-            "search", "backups", "copies", "headless", "guards", "views", "told",
+            "search", "backups", "copies", "headless", "guards", "views", "told", "witness",
         ] {
             forget(&self.folder.join(kept), &is_there);
         }
@@ -143,13 +143,26 @@ pub fn write_durably(path: &Path, text: &str) -> io::Result<()> {
     write_bytes(path, text.as_bytes())
 }
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The same for a file that may be lost in a power cut, and is then made again.
+pub fn write_quickly(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = temporary(path)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|failed| failed.error)?;
+    Ok(())
+}
+
+fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(path);
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    tempfile::NamedTempFile::new_in(folder)
+}
+
+fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = temporary(path)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|failed| failed.error)?;

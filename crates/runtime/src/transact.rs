@@ -14,7 +14,7 @@ pub use crate::commit::{Decided, Request, try_once};
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::workspace::{OpenRun, Workspace};
-use crate::{clock, lost_work, view_files};
+use crate::{clock, lost_work, view_files, witness};
 
 /// How often to look again after another process was faster.
 const MOST_LOOKS: u32 = 500;
@@ -75,6 +75,7 @@ pub fn transact(
             None => {
                 let lock = workspace.state.lock_run(&run);
                 let opened = workspace.read(&run)?;
+                let opened = witness::reconcile(workspace, opened, None)?;
                 look_and_store(workspace, opened, options, lock, make)?
             }
         },

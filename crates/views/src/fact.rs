@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
 
-pub(crate) use json::{duty_json, fact_json};
+pub(crate) use json::{duty_json, fact_json, unguarded_json};
 pub(crate) use sentence::{check_line, sentence, style};
 
 /// The agents behind the numbers of dispatches and reviewers, as far as the entries name them.

@@ -58,7 +58,7 @@ pub use person_line::{not_an_answer, unfinished};
 pub use refusal::{hold_in, refusal, refusal_in};
 pub use safe::{Untrusted, is_forbidden, line, safe};
 pub use session_prompt::session_prompt;
-pub use status::{Freshness, RunContext, status, unjudged_words};
+pub use status::{Freshness, RunContext, UnguardedLine, status, unjudged_words};
 pub use summary::{Verification, summary};
 pub use template::{Template, TemplateError};
 pub use template_check::template_problems;

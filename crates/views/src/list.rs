@@ -38,6 +38,8 @@ pub struct RunRow {
     pub bypass: Option<BypassLine>,
     /// As in `StatusView`.
     pub unjudged: u32,
+    /// How many pieces of work no hook guarded.
+    pub unguarded: usize,
     pub overrides: usize,
     pub started_at: Time,
     pub touched_at: Time,
@@ -73,6 +75,7 @@ impl RunRow {
             session: SessionLine::of(run),
             bypass: BypassLine::of(run, context.now),
             unjudged: run.unjudged,
+            unguarded: run.unguarded.len(),
             overrides: run.overrides.len(),
             started_at: run.started_at,
             touched_at: run.touched_at,
@@ -89,6 +92,9 @@ impl RunRow {
         marks.extend(self.bypass.as_ref().map(BypassLine::mark));
         if self.unjudged > 0 {
             marks.push(unjudged_words(self.unjudged));
+        }
+        if self.unguarded > 0 {
+            marks.push("UNGUARDED".to_owned());
         }
         if self.freshness == Freshness::Stale {
             marks.push("STALE".to_owned());
@@ -116,7 +122,7 @@ impl RunRow {
     }
 
     fn is_loud(&self) -> bool {
-        self.overrides > 0 || self.bypass.is_some() || self.unjudged > 0
+        self.overrides > 0 || self.bypass.is_some() || self.unjudged > 0 || self.unguarded > 0
     }
 
     fn status(&self) -> (Style, &'static str) {
@@ -182,6 +188,7 @@ impl RunRow {
             "session": self.session.as_ref().map(session_json),
             "bypass": self.bypass.as_ref().map(bypass_json),
             "unjudged": self.unjudged,
+            "unguarded": self.unguarded,
             "overrides": self.overrides,
             "started_at": rfc3339(self.started_at),
             "updated_at": rfc3339(self.touched_at),

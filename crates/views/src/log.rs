@@ -39,6 +39,8 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::SentBack { .. }
         | Fact::Noted { .. }
         | Fact::Unevaluated { .. }
+        | Fact::Unguarded(_)
+        | Fact::AcceptedUnguarded { .. }
         | Fact::Overridden { .. }
         | Fact::Held { .. }
         | Fact::Abandoned

@@ -7,6 +7,7 @@ mod text;
 use engine::{
     AgentName, ArtifactName, CounterName, DispatchId, Driver, Duty, Gate, Hash, Mode, Outcome,
     ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, StageName, Status, Step, Time,
+    Unguarded,
 };
 pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub struct StatusView {
     pub bypass: Option<BypassLine>,
     /// How many events were not judged although the host continued.
     pub unjudged: u32,
+    /// The work that no hook guarded.
+    pub unguarded: Vec<UnguardedLine>,
     pub status: Status,
     pub freshness: Freshness,
     pub stage: StageLine,
@@ -188,6 +191,40 @@ impl StatusView {
 
     pub fn json(&self) -> Value {
         json::render(self)
+    }
+}
+
+/// A piece of work that no hook guarded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnguardedLine {
+    pub found: Unguarded,
+    pub settled: bool,
+}
+
+impl UnguardedLine {
+    pub fn all(run: &Run) -> Vec<Self> {
+        let line = |work: &engine::UnguardedWork| Self {
+            found: work.found.clone(),
+            settled: work.settled,
+        };
+        run.unguarded.iter().map(line).collect()
+    }
+
+    /// What a witness shows and no entry has.
+    pub fn unrecorded(found: Unguarded) -> Self {
+        Self {
+            found,
+            settled: false,
+        }
+    }
+
+    /// Loud on purpose, like an override: it marks the run permanently.
+    pub fn text(&self) -> String {
+        let accepted = if self.settled { " (accepted)" } else { "" };
+        crate::safe::line(&format!(
+            "{}{accepted}",
+            crate::words::unguarded(&self.found)
+        ))
     }
 }
 

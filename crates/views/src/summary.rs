@@ -6,7 +6,8 @@ use crate::fact::{AgentNames, check_line, sentence};
 use crate::markdown::{escaped, fenced, quoted};
 use crate::safe::{Untrusted, line};
 use crate::status::{
-    BypassLine, OverrideLine, RunContext, StatusView, status, status_words, unjudged_words,
+    BypassLine, OverrideLine, RunContext, StatusView, UnguardedLine, status, status_words,
+    unjudged_words,
 };
 use crate::time::rfc3339;
 use crate::words;
@@ -41,6 +42,7 @@ pub fn summary(
         section("Answers", journal.answers()),
         section("Refused", journal.refusals()),
         section("Not judged", journal.unjudged()),
+        section("Not guarded", journal.unguarded()),
         section("Artifacts", left(&view)),
         section("Verification", vec![verified(run, verification)]),
     ];
@@ -101,7 +103,8 @@ fn warnings(view: &StatusView) -> String {
     let overrides = view.overrides.iter().map(OverrideLine::text);
     let bypass = view.bypass.iter().map(BypassLine::text);
     let unjudged = (view.unjudged > 0).then(|| unjudged_words(view.unjudged));
-    let lines = overrides.chain(bypass).chain(unjudged);
+    let unguarded = view.unguarded.iter().map(UnguardedLine::text);
+    let lines = overrides.chain(bypass).chain(unjudged).chain(unguarded);
     let lines: Vec<_> = lines
         .map(|text| format!("**{}**\n", escaped(&text)))
         .collect();
@@ -170,6 +173,10 @@ impl JournalSections<'_> {
 
     fn unjudged(&self) -> Vec<String> {
         self.items(|fact| matches!(fact, Fact::Unevaluated { .. }))
+    }
+
+    fn unguarded(&self) -> Vec<String> {
+        self.items(|fact| matches!(fact, Fact::Unguarded(_) | Fact::AcceptedUnguarded { .. }))
     }
 
     fn answers(&self) -> Vec<String> {

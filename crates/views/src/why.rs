@@ -81,10 +81,12 @@ fn role(fact: &Fact) -> Role {
         | Fact::Bypassed { .. }
         | Fact::Checkpointed { .. }
         | Fact::Vouched { .. }
+        | Fact::AcceptedUnguarded { .. }
         | Fact::Restored { .. } => Role::Input,
         Fact::Began { .. }
         | Fact::Worked { .. }
         | Fact::Unevaluated { .. }
+        | Fact::Unguarded(_)
         | Fact::Ended { .. }
         | Fact::Captured { .. }
         | Fact::Checked { .. }

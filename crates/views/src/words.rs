@@ -2,13 +2,28 @@
 
 use engine::{
     Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, Source, Stage,
-    StageName, TreeAccess, Usage, Who, Work,
+    StageName, TreeAccess, Unguarded, Usage, Who, Work,
 };
 use serde_json::{Value, json};
+
+use crate::time::rfc3339;
 
 /// Enough of a hash to compare it by eye.
 pub(crate) fn short(hash: &Hash) -> String {
     hash.to_string().chars().take(8).collect()
+}
+
+/// Work that no hook guarded, and when it was.
+pub(crate) fn unguarded(found: &Unguarded) -> String {
+    let Unguarded {
+        what, from, until, ..
+    } = found;
+    let (from, until) = (rfc3339(*from), rfc3339(*until));
+    if from == until {
+        format!("UNGUARDED at {from}: {what}")
+    } else {
+        format!("UNGUARDED from {from} to {until}: {what}")
+    }
 }
 
 /// What a stage is, in one word.

@@ -3,7 +3,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use super::checks::{has_passed, may_check};
@@ -14,7 +14,7 @@ use crate::apply::{Damage, apply};
 use crate::assign::assign;
 use crate::definition::Definition;
 use crate::duty::leaves_of;
-use crate::entry::{CheckVerdict, Entry, Fact, Move, Started, WorkResult};
+use crate::entry::{CheckVerdict, Entry, Fact, Move, MoveReason, Started, WorkResult};
 use crate::event::TreeAround;
 use crate::evidence::Evidence;
 use crate::names::{AgentName, ArtifactName, DispatchId, Hash, StageName};
@@ -23,6 +23,7 @@ use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Gate, Run, TreeAccess};
 use crate::stage::{Edge, Stage, Way, Work};
+use crate::status::is_completed;
 
 /// Folds a journal from its first entry on, and asks of each whether a rule gives it.
 ///
@@ -144,6 +145,9 @@ impl<'a> Audit<'a> {
         let Some(stage) = self.pipeline.stage(&run.position.stage) else {
             return damage(format!("the pipeline has no stage {from}"));
         };
+        if self.returns_from_end(run, entry, step) {
+            return Ok(());
+        }
         let Some(way) = self.way(stage, outcome) else {
             return damage(format!("{from} has no edge for '{outcome}'"));
         };
@@ -153,6 +157,15 @@ impl<'a> Audit<'a> {
         require(self.leads_there(run, entry, &way, step), || {
             format!("'{outcome}' does not lead from {from} to {to}")
         })
+    }
+
+    /// A person let a run go on that was stopped at its end, and a gate was stale.
+    fn returns_from_end(&self, run: &Run, entry: &Entry, step: &Move) -> bool {
+        is_completed(self.pipeline, &step.from)
+            && step.along == MoveReason::StaleGate
+            && step.outcome == Exit::Continued.to_string()
+            && run.gates.contains_key(&step.to)
+            && entry.by.is_human()
     }
 
     /// The edge that an exit in the journal names.
@@ -444,6 +457,7 @@ fn is_a_persons(entry: &Entry) -> bool {
             | Fact::Overridden { .. }
             | Fact::Bypassed { .. }
             | Fact::Vouched { .. }
+            | Fact::AcceptedUnguarded { .. }
             | Fact::Reset { .. }
             | Fact::Restored { .. }
             | Fact::Cancelled { .. }

@@ -62,7 +62,8 @@ fn is_judged_when_stale(what: &Happening) -> bool {
         Happening::Session(event) => match event {
             SessionEvent::Started { .. }
             | SessionEvent::Ended { .. }
-            | SessionEvent::StopRequested { .. } => true,
+            | SessionEvent::StopRequested { .. }
+            | SessionEvent::Unguarded(_) => true,
             SessionEvent::PromptSubmitted
             | SessionEvent::TodosMarked { .. }
             | SessionEvent::HooksRemoved { .. }

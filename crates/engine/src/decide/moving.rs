@@ -12,8 +12,9 @@ use crate::limits::counter_limit;
 use crate::names::{AgentName, ArtifactName, CounterName, ParamName, StageName};
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Gate, Resume};
-use crate::stage::{Edge, End, Target, Work};
+use crate::run::{Gate, Resume, Standing};
+use crate::stage::{Edge, Target, Work};
+use crate::status::is_completed;
 use crate::transition::{resume_at, targets};
 
 /// How often the run returns to a stale gate by itself before a person is asked.
@@ -36,6 +37,8 @@ pub(super) enum Exit<'a> {
     Outcome(&'a Outcome),
     /// This agent of an open stage has ended well.
     After(&'a AgentName),
+    /// A person let the run go on that was stopped here.
+    Continued,
 }
 
 /// As the journal stores it.
@@ -44,6 +47,7 @@ impl fmt::Display for Exit<'_> {
         match self {
             Self::Outcome(outcome) => write!(f, "{outcome}"),
             Self::After(agent) => write!(f, "after {agent}"),
+            Self::Continued => f.write_str("continue"),
         }
     }
 }
@@ -143,7 +147,7 @@ fn unapproved(
     let artifacts = &draft.pipeline.definition().artifacts;
     let outcome = match exit {
         Exit::Outcome(outcome) => Some(outcome),
-        Exit::After(_) => None,
+        Exit::After(_) | Exit::Continued => None,
     };
     draft
         .stage()?
@@ -253,6 +257,38 @@ fn go(draft: &mut Draft<'_>, exit: Exit<'_>, destination: Destination, reset: Ve
     };
     draft.record(destination.rule, Fact::Moved(Box::new(step)));
     enter(draft, &destination.along);
+    withhold(draft);
+}
+
+/// A run with work that no hook guarded does not complete without a person's word.
+pub(super) fn withhold(draft: &mut Draft<'_>) {
+    let stopped = matches!(draft.run.standing, Standing::Halted { .. });
+    let completes = is_completed(draft.pipeline, &draft.run.position.stage);
+    if let Some(reason) = unguarded(draft).filter(|_| completes && !stopped) {
+        draft.record(Rule::Unguarded, Fact::Halted { reason });
+    }
+}
+
+/// Why a run cannot complete yet. What is not enforced keeps nothing from completing.
+pub(super) fn unguarded(draft: &Draft<'_>) -> Option<String> {
+    let open: Vec<&str> = draft
+        .run
+        .open_unguarded()
+        .map(|it| it.what.as_str())
+        .collect();
+    let first = open.first().filter(|_| draft.leniency().is_none())?;
+    Some(match open.len() {
+        1 => format!("unguarded work: {first}"),
+        number => format!("unguarded work: {first}, and {} more", number - 1),
+    })
+}
+
+/// The run was stopped at its end and goes on: the gates are compared with the tree once more.
+pub(super) fn compare_again(draft: &mut Draft<'_>) {
+    let end = draft.run.position.stage.clone();
+    if let Some(gate) = stale_gate(draft, &end, Gates::Compared) {
+        go(draft, Exit::Continued, return_to(gate), Vec::new());
+    }
 }
 
 /// What a stage needs at its start.
@@ -269,11 +305,7 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
 /// name must have passed on the current tree itself. For the others it is enough that one of them did.
 fn stale_gate(draft: &Draft<'_>, to: &StageName, how: Gates) -> Option<StageName> {
     let definition = draft.pipeline.definition();
-    let completes = draft
-        .pipeline
-        .stage(to)
-        .is_some_and(|stage| matches!(&stage.work, Work::End(end) if end.end == End::Completed));
-    if !completes {
+    if !is_completed(draft.pipeline, to) {
         return None;
     }
     let names = || definition.stages.iter().map(|stage| &stage.name);
@@ -318,14 +350,17 @@ fn go_back(draft: &mut Draft<'_>, exit: Exit<'_>, gate: StageName) {
         );
         return;
     }
-    let destination = Destination {
+    go(draft, exit, return_to(gate), Vec::new());
+}
+
+fn return_to(gate: StageName) -> Destination {
+    Destination {
         to: gate,
         along: MoveReason::StaleGate,
         rule: Rule::StaleGate,
         counted: None,
         barred: None,
-    };
-    go(draft, exit, destination, Vec::new());
+    }
 }
 
 /// Ends the current stage with this outcome.

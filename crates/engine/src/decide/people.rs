@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::moving::{Exit, leave, leave_anyway, take};
+use super::moving::{Exit, compare_again, leave, leave_anyway, take, unguarded, withhold};
 use super::work_end::words;
 use super::{Draft, Verdict, panel};
 use crate::entry::Fact;
@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::run::{Run, Standing};
 use crate::stage::{Questions, Stage, Work};
-use crate::status::is_over;
+use crate::status::{is_completed, is_over};
 
 pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
     if let Err(verdict) = draft.person("answer") {
@@ -35,23 +35,45 @@ pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
 }
 
 fn go_on(draft: &mut Draft<'_>) -> Verdict {
-    match draft.run.standing {
-        Standing::Stale
-        | Standing::Abandoned
-        | Standing::OverBudget { .. }
-        | Standing::Halted { .. } => {
-            let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
-            draft.record(Rule::Continue, Fact::Continued { budget_again });
+    match &draft.run.standing {
+        Standing::Halted { reason } => {
+            if unguarded(draft).as_ref() == Some(reason) {
+                accept_unguarded(draft);
+            }
+            continued(draft);
+            if is_completed(draft.pipeline, &draft.run.position.stage) {
+                compare_again(draft);
+                withhold(draft);
+            }
+            Verdict::done(Rule::Continue)
+        }
+        Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => {
+            continued(draft);
             Verdict::done(Rule::Continue)
         }
         Standing::Queued
         | Standing::Going
         | Standing::Stuck { .. }
         | Standing::Cancelled { .. } => {
+            if draft.run.open_unguarded().next().is_some() {
+                accept_unguarded(draft);
+                return Verdict::done(Rule::AcceptUnguarded);
+            }
             let reason = String::from("the run was not stopped, so there is nothing to continue");
             draft.refuse(Rule::NothingToContinue, "continue", reason)
         }
     }
+}
+
+fn continued(draft: &mut Draft<'_>) {
+    let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
+    draft.record(Rule::Continue, Fact::Continued { budget_again });
+}
+
+/// The person's word about all the work that no hook guarded so far.
+fn accept_unguarded(draft: &mut Draft<'_>) {
+    let number = u32::try_from(draft.run.open_unguarded().count()).unwrap_or(u32::MAX);
+    draft.record(Rule::AcceptUnguarded, Fact::AcceptedUnguarded { number });
 }
 
 fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {

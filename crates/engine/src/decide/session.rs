@@ -13,7 +13,7 @@ use crate::names::{DispatchId, SessionId, WorkerId};
 use crate::needs::sole_work;
 use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{BindingState, Process, Standing, Status, Usage};
+use crate::run::{BindingState, Process, Standing, Status, Unguarded, Usage};
 use crate::stage::StopRule;
 use crate::status::status;
 
@@ -181,6 +181,12 @@ pub(super) fn unevaluated(draft: &mut Draft<'_>, what: &str) -> Verdict {
     let what = what.to_string();
     draft.record(Rule::Unevaluated, Fact::Unevaluated { what });
     Verdict::done(Rule::Unevaluated)
+}
+
+/// It is found late, so the reporting session may no longer hold the run.
+pub(super) fn unguarded(draft: &mut Draft<'_>, found: &Unguarded) -> Verdict {
+    draft.record(Rule::Unguarded, Fact::Unguarded(found.clone()));
+    Verdict::done(Rule::Unguarded)
 }
 
 pub(super) fn stop(draft: &mut Draft<'_>, background_work: bool) -> Verdict {

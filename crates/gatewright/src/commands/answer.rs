@@ -22,7 +22,7 @@ use crate::report;
 /// Answer a run's question, or let a stopped run continue
 ///
 /// With a choice: answers the current question. With `continue`: continues a run that is stale,
-/// abandoned, stopped or over its budget. With --answer: answers all questions of a worker at once.
+/// abandoned, stopped or over its budget, or accepts work that no hook guarded. With --answer: answers all questions of a worker at once.
 /// Without arguments: shows the questions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Answer {

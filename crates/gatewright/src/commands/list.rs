@@ -97,6 +97,7 @@ fn damaged(summary: &RunSummary) -> RunRow {
         session: None,
         bypass: None,
         unjudged: 0,
+        unguarded: 0,
         overrides: usize::from(summary.overridden),
         started_at: summary.started_at,
         touched_at: summary.updated_at,

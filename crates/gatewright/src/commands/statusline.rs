@@ -71,6 +71,7 @@ fn told(opened: &OpenRun) -> String {
     let next = engine::next(&opened.pipeline, &run);
     let parts = [
         view.bypass.as_ref().map(|bypass| bypass.text()),
+        run.open_unguarded().next().map(|_| "UNGUARDED".to_owned()),
         (definition.mode == Mode::Advisory).then(|| "NOT ENFORCED".to_owned()),
         Some(format!("{} {}", definition.name, run.id)),
         Some(format!("{} ({})", run.position.stage, status.word())),

@@ -37,7 +37,7 @@ impl Verify {
             return repair::repair(context, output);
         }
         let findings = match Workspace::if_exists(context)? {
-            Some(workspace) => verify(&workspace, &self.runs)?,
+            Some(mut workspace) => verify(&mut workspace, &self.runs)?,
             None if self.runs.is_empty() => Findings::default(),
             None => return Err(Failure::not_found("there are no runs yet").hint("start one")),
         };

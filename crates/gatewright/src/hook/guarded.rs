@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{
@@ -17,6 +17,7 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
+use runtime::witness;
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, Key};
 
@@ -63,6 +64,7 @@ pub(super) fn answer(
     see(&state, call.event);
     // What nobody judged is kept, and the next hook brings it into the journal.
     let kept = |failure: Failure| {
+        note(&state, &enrolled.run, call, session);
         spool::keep(
             &state,
             call.event,
@@ -87,13 +89,53 @@ pub(super) fn answer(
     if let Some(answer) = unbound(&mut guarded, call).map_err(kept)? {
         return Ok(Some(answer));
     }
+    note(&state, &enrolled.run, call, session);
     spool::drain(&mut guarded).map_err(kept)?;
     worker_record::end_interrupted(&mut guarded, call.payload).map_err(kept)?;
     worker_record::bind(&mut guarded, call.payload).map_err(kept)?;
+    if reads_witnesses(&call.payload.what) {
+        guarded.reconcile(call.payload).map_err(kept)?;
+    }
     let answered = event::answer(&mut guarded, call).map_err(kept);
     let notices = std::mem::take(&mut guarded.notices);
     workspace.leave();
     answered.map(|answer| Some(noticed(answer, &notices)))
+}
+
+/// Notes that a hook has seen this call, so that the other witnesses do not miss it.
+fn note(state: &State, run: &RunId, call: &HookCall<'_>, session: &SessionId) {
+    if let (Event::PreToolUse, Some(number)) = (call.event, &call.payload.tool_call) {
+        let record = call.payload.transcript.as_deref();
+        witness::note_call(state, run, session, record, number);
+    }
+}
+
+/// Is this a moment at which to ask the other witnesses? Something ends, or a person comes.
+fn reads_witnesses(what: &What) -> bool {
+    match what {
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. }
+        | What::AgentStopping { .. }
+        | What::AgentReturned { .. }
+        | What::AgentNotified { .. }
+        | What::AgentFailed { .. } => true,
+        What::AgentRequested { .. }
+        | What::SkillRequested { .. }
+        | What::WorkflowRequested { .. }
+        | What::MessageRequested { .. }
+        | What::ToolRequested { .. }
+        | What::TodosMarked { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentBegan { .. }
+        | What::ToolUsed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => false,
+    }
 }
 
 /// The same answer, and the person sees the notices besides.
@@ -287,6 +329,19 @@ impl Guarded<'_, '_> {
         self.opened = decided.opened.clone();
         self.notices.extend(decided.notices.iter().cloned());
         Ok(decided)
+    }
+
+    /// Asks the other witnesses what no hook saw.
+    fn reconcile(&mut self, payload: &Payload) -> Result<(), Failure> {
+        self.workspace.context.expect_delay();
+        let record = payload.transcript.as_deref().map(Path::new);
+        let before = self.opened.run().unguarded.len();
+        self.opened = witness::reconcile(self.workspace, self.opened.clone(), record)?;
+        let run = self.opened.run();
+        let lines = views::UnguardedLine::all(run).into_iter().skip(before);
+        let told = lines.map(|line| format!("{}; gatewright status {}", line.text(), run.id));
+        self.notices.extend(told);
+        Ok(())
     }
 
     /// The main session's own work is judged whenever it turns to something else. What is still

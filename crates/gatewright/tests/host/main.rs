@@ -22,4 +22,5 @@ mod skills;
 mod stage;
 mod step;
 mod tampering;
+mod unguarded;
 mod work;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::Project;
 use testkit::claude::Claude;
 use testkit::model::{Actor, Model};
@@ -183,15 +183,20 @@ impl Stage {
         self.place_of(&self.run())
     }
 
+    /// The same for a run that has something unguarded.
+    #[track_caller]
+    pub(crate) fn unguarded_place(&self) -> String {
+        let status = self.status(&self.run());
+        assert_ne!(status["unguarded"], json!([]), "{}", self.history());
+        place(&status)
+    }
+
     #[track_caller]
     pub(crate) fn place_of(&self, run: &str) -> String {
         let status = self.status(run);
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        format!(
-            "{} {}",
-            text(&status["stage"]["name"]),
-            text(&status["status"])
-        )
+        // Whatever a test is about, a false alarm would be a fault.
+        assert_eq!(status["unguarded"], json!([]), "{}", self.history());
+        place(&status)
     }
 
     /// How many entries of this rule the run has.
@@ -209,6 +214,15 @@ impl Stage {
             .map(|run| self.project.run(["history", run]).stdout);
         texts.collect::<Vec<_>>().join("\n")
     }
+}
+
+fn place(status: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    format!(
+        "{} {}",
+        text(&status["stage"]["name"]),
+        text(&status["status"])
+    )
 }
 
 /// What a session in a test may do without a question.

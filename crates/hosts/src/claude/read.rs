@@ -17,6 +17,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
         cwd: owned(input.cwd),
         transcript: owned(input.transcript_path),
         prompt: owned(input.prompt_id),
+        tool_call: call(&input).ok().flatten(),
         scheduled_prompt: tool::scheduled_prompt(event, &input),
         edit: tool::edit(event, &input),
         what: what(event, &input)?,

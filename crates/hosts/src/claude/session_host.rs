@@ -1,6 +1,6 @@
 //! Claude Code as a host of sessions that hold runs.
 
-use super::{invalid_settings, transcript};
+use super::{call_record, invalid_settings, transcript};
 use crate::session_host::{
     HookConnection, SessionHost, SessionVariables, SettingsPlaces, WorkerRecords,
 };
@@ -77,6 +77,7 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
     ],
     question_tool: "AskUserQuestion",
     trial_arguments: &["--init-only"],
+    read_record: call_record::read,
 };
 
 #[cfg(target_os = "macos")]

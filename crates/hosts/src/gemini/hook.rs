@@ -41,6 +41,7 @@ pub(super) fn read(named: Option<Event>, stdin: &[u8]) -> Result<(Event, Payload
         cwd: folder(&input),
         transcript: None,
         prompt: None,
+        tool_call: None,
         scheduled_prompt: None,
         edit: None,
         what: what(event, &input)?,

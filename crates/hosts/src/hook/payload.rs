@@ -13,6 +13,8 @@ pub struct Payload {
     pub transcript: Option<String>,
     /// The id of the prompt that the event belongs to.
     pub prompt: Option<String>,
+    /// The tool call that the event is about.
+    pub tool_call: Option<CallId>,
     /// A prompt that the call schedules for later. The host will treat it like a person's.
     pub scheduled_prompt: Option<String>,
     /// What the call would make of the file that it names. Told only of files that could be settings.

@@ -33,6 +33,8 @@ records! {
         Warned { message } = "warned",
         Noted { message } = "noted",
         Unevaluated { what } = "unevaluated",
+        Unguarded(found) = "unguarded",
+        AcceptedUnguarded { number } = "accepted_unguarded",
         Refused { what, reason } = "refused",
 
         Retried { stage, fault, reason } = "retried",

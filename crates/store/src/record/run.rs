@@ -3,7 +3,7 @@
 use engine::{
     Binding, BindingState, Bypass, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph,
     KnownWorker, Member, MemberState, Override, Panel, Position, Process, Resume, Run, Standing,
-    TreeAccess, Turn, Usage,
+    TreeAccess, Turn, Unguarded, UnguardedWork, Usage, Witness,
 };
 
 use super::listing::records;
@@ -13,6 +13,7 @@ records! {
         id, definition, task, params, driver, host, started_at, touched_at, position, standing, counters,
         before, artifacts, approved, approved_commands, gates, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, environment,
+        unguarded,
     }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume, strayed_from }
@@ -68,7 +69,10 @@ records! {
         Done = "done",
         Failed { fault, reason } = "failed",
     }
-    struct Binding { session, state, process }
+    struct Binding { session, state, process, since }
+    struct UnguardedWork { found, settled }
+    struct Unguarded { witness, what, from, until }
+    words Witness { Transcript = "transcript", Files = "files", Processes = "processes" }
     struct Process { id, started }
     struct KnownWorker { agent, dispatch, call }
     struct Bypass { until, reason, by }

@@ -3,7 +3,8 @@
 use engine::{
     AgentName, Answer, ArtifactName, CheckEnd, CheckResult, Ending, EngineEvent, Event, Evidence,
     Fault, Happening, MemberState, Outcome, PersonEvent, Pipeline, Question, Seen, SessionEvent,
-    StepId, Time, TreeAround, Usage, Who, Work, WorkEvent, WorkRef, Worker, needs,
+    StepId, Time, TreeAround, Unguarded, Usage, Who, Witness, Work, WorkEvent, WorkRef, Worker,
+    needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,6 +42,9 @@ pub(crate) enum Act {
     },
     /// A host tells it with its own numbers.
     Hosted(Hosted),
+    /// A witness shows work that no hook guarded. It may come at any time and leads nowhere, so only chance
+    /// brings it.
+    Unguarded,
     /// Somebody edits files meanwhile. We get no event for that.
     TreeChanges,
 }
@@ -310,7 +314,7 @@ pub(crate) fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Ev
         | Act::Stop { session: number }
         | Act::SessionStarts { session: number }
         | Act::SessionEnds { session: number } => Who::Session(session(*number)),
-        Act::Check(_) | Act::PlanRead => Who::Engine,
+        Act::Check(_) | Act::PlanRead | Act::Unguarded => Who::Engine,
         Act::Answer(_) | Act::Answers | Act::Finish | Act::Retry | Act::Continue => {
             Who::Person(String::from("ada"))
         }
@@ -371,6 +375,12 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         Act::Finish => Happening::Person(PersonEvent::FinishAsked),
         Act::Retry => Happening::Person(PersonEvent::RetryAsked),
         Act::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue)),
+        Act::Unguarded => Happening::Session(SessionEvent::Unguarded(Unguarded {
+            witness: Witness::Transcript,
+            what: String::from("a call that no hook saw"),
+            from: Time(0),
+            until: Time(0),
+        })),
         Act::PlanRead => Happening::Engine(EngineEvent::StepsRead {
             stage: world.run.position.stage.clone(),
             visit: world.run.position.visit,

@@ -177,6 +177,19 @@ fn promises_are_words(
     decide(&Pipeline::from_cache(definition), run, event, evidence)
 }
 
+/// Nobody is asked about work that no hook guarded.
+fn unguarded_work_counts(
+    pipeline: &Pipeline,
+    run: &Run,
+    event: &Event,
+    evidence: &Evidence,
+) -> Decision {
+    let mut decision = decide(pipeline, run, event, evidence);
+    let asks = |entry: &Entry| matches!(entry.fact, Fact::Halted { .. });
+    decision.entries.retain(|entry| !asks(entry));
+    decision
+}
+
 #[test]
 fn the_walk_notices_a_gate_that_stands_in_for_another() {
     match walk_promised(&promises_are_words) {
@@ -251,11 +264,12 @@ fn the_walk_notices_old_approvals_that_count() {
 
 #[test]
 fn chance_notices_every_broken_law() {
-    let laws: [(&str, Judge<'_>); 4] = [
+    let laws: [(&str, Judge<'_>); 5] = [
         ("another session counts", &anybody_counts),
         ("words count", &words_count),
         ("strays count", &strays_count),
         ("the door is open", &open_door),
+        ("unguarded work counts", &unguarded_work_counts),
     ];
     for (law, judge) in laws {
         let noticed = (1..400).any(|seed| wander(seed, judge).is_err());

@@ -227,6 +227,8 @@ impl Monitor<'_> {
             }
             Work::Check(_) => facts().any(|fact| matches!(fact, Fact::Checked { .. })),
             Work::Open(_) if step.outcome == "finish" => scene.event.by.is_human(),
+            // A person let a run go on that was stopped at its end, and a gate is stale.
+            Work::End(_) if step.along == MoveReason::StaleGate => scene.event.by.is_human(),
             Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
                 facts().any(|fact| self.ends_open_work(scene, fact))
             }
@@ -381,6 +383,9 @@ impl Monitor<'_> {
         let completed = |world: &World| status(self.pipeline, &world.run) == Status::Completed;
         if completed(scene.before) || !completed(world) {
             return Ok(());
+        }
+        if let Some(open) = world.run.open_unguarded().next() {
+            return Err(format!("completed although nobody accepted: {}", open.what));
         }
         let stale = world.run.gates.iter().find(|(_, gate)| match gate {
             Gate::Tree(tree) => *tree != hash(world.tree),

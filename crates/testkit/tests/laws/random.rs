@@ -96,6 +96,9 @@ impl Wanderer<'_> {
 
     /// Mostly something that the engine would like, so that runs get far; often anything at all.
     fn choose(&self, chance: &mut Chance) -> Act {
+        if chance.once_in(20) {
+            return Act::Unguarded;
+        }
         let scope = *chance.pick(&[Scope::Work, Scope::Sessions, Scope::Hosted]);
         let all = acts(self.pipeline, &self.world, scope);
         if chance.once_in(3) {

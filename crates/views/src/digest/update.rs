@@ -281,6 +281,8 @@ impl Update<'_> {
             | Fact::WentStale
             | Fact::OverBudget { .. }
             | Fact::Halted { .. }
+            | Fact::Unguarded(_)
+            | Fact::AcceptedUnguarded { .. }
             | Fact::Continued { .. } => {
                 let text = sentence(entry, &self.digest.names).raw().to_owned();
                 (ItemKind::Note, Some(text))

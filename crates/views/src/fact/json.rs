@@ -36,6 +36,8 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Warned { .. } => "warned",
         Fact::Noted { .. } => "noted",
         Fact::Unevaluated { .. } => "unevaluated",
+        Fact::Unguarded(_) => "unguarded",
+        Fact::AcceptedUnguarded { .. } => "accepted_unguarded",
         Fact::Refused { .. } => "refused",
         Fact::Retried { .. } => "retried",
         Fact::StepRetried { .. } => "step_retried",
@@ -121,6 +123,8 @@ fn fields(fact: &Fact) -> Value {
         Fact::Moved(step) => moved(step),
         Fact::Held { holds } => json!({ "holds": holds }),
         Fact::OverBudget { what } | Fact::Unevaluated { what } => json!({ "what": what }),
+        Fact::Unguarded(found) => unguarded_json(found),
+        Fact::AcceptedUnguarded { number } => json!({ "number": number }),
         Fact::Continued { budget_again } => json!({ "budget_again": budget_again }),
         Fact::Cancelled { reason } | Fact::Halted { reason } => json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
@@ -134,6 +138,16 @@ fn fields(fact: &Fact) -> Value {
         Fact::Restored { entry, state, reason } =>
             json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
     }
+}
+
+/// Work that no hook guarded.
+pub(crate) fn unguarded_json(found: &engine::Unguarded) -> Value {
+    json!({
+        "witness": found.witness.word(),
+        "what": found.what,
+        "from": rfc3339(found.from),
+        "until": rfc3339(found.until),
+    })
 }
 
 fn attached(session: &SessionId, process: Option<&Process>) -> Value {

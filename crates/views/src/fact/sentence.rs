@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{
     ArtifactName, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Dispatch, DispatchId,
     Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Rule, Run, RunId, StageName,
-    Started, Step, StepId, Usage, WorkResult,
+    Started, Step, StepId, Time, Usage, WorkResult,
 };
 
 use super::AgentNames;
@@ -36,6 +36,8 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Warned { message } => format!("warning: {message}"),
         Fact::Noted { message } => format!("noted without effect: {message}"),
         Fact::Unevaluated { what } => format!("NOT JUDGED, the host continued: {what}"),
+        Fact::Unguarded(found) => words::unguarded(found),
+        Fact::AcceptedUnguarded { number } => accepted(*number),
         Fact::Refused { what, reason } => format!("refused to {what}: {reason}"),
         Fact::Retried { stage, fault, reason } => again(stage.as_str(), *fault, reason),
         Fact::StepRetried { stage, step, fault, reason } => again(&of(step, stage), *fault, reason),
@@ -66,10 +68,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Continued { budget_again } => continued(*budget_again).into(),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
-        Fact::Bypassed { until, reason } if *until <= entry.at =>
-            format!("the run is guarded again because: {reason}"),
-        Fact::Bypassed { until, reason } =>
-            format!("NOT GUARDED until {} because: {reason}", rfc3339(*until)),
+        Fact::Bypassed { until, reason } => bypassed(*until, entry.at, reason),
         Fact::Checkpointed { name } => format!("checkpoint {name}"),
         Fact::Vouched { environment, programs } => vouched(environment.is_some(), programs),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
@@ -83,6 +82,8 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Refused { .. }
         | Fact::StepFailed { .. }
         | Fact::Unevaluated { .. }
+        | Fact::Unguarded(_)
+        | Fact::AcceptedUnguarded { .. }
         | Fact::Bypassed { .. }
         | Fact::Vouched { .. }
         | Fact::Cancelled { .. } => Style::Bad,
@@ -124,6 +125,20 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Checkpointed { .. }
         | Fact::Restored { .. } => Style::Normal,
     }
+}
+
+/// A bypass until a time that has passed ends the bypass.
+fn bypassed(until: Time, at: Time, reason: &str) -> String {
+    if until <= at {
+        format!("the run is guarded again because: {reason}")
+    } else {
+        format!("NOT GUARDED until {} because: {reason}", rfc3339(until))
+    }
+}
+
+fn accepted(number: u32) -> String {
+    let pieces = count(u64::from(number), "piece");
+    format!("a person accepted {pieces} of unguarded work")
 }
 
 fn verdict_style(verdict: CheckVerdict) -> Style {

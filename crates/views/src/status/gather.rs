@@ -8,7 +8,7 @@ use engine::{
 
 use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, OverrideLine,
-    Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine,
+    Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine, UnguardedLine,
 };
 use crate::limits;
 use crate::safe::Untrusted;
@@ -35,6 +35,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         session: SessionLine::of(run),
         bypass: BypassLine::of(run, context.now),
         unjudged: run.unjudged,
+        unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
         freshness: context.freshness,
         stage: stage_line(pipeline, run, stage),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, Freshness,
     OverrideLine, Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
+    UnguardedLine,
 };
 use crate::time::rfc3339;
 use crate::words;
@@ -33,6 +34,7 @@ pub(super) fn render(view: &StatusView) -> Value {
         "session": view.session.as_ref().map(session),
         "bypass": view.bypass.as_ref().map(bypass),
         "unjudged": view.unjudged,
+        "unguarded": each(&view.unguarded, unguarded),
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),
         "review": view.review.as_ref().map(review),
@@ -76,6 +78,12 @@ pub(crate) fn session(line: &SessionLine) -> Value {
 
 pub(crate) fn bypass(line: &BypassLine) -> Value {
     json!({ "until": rfc3339(line.until), "by": line.by.raw(), "reason": line.reason.raw() })
+}
+
+fn unguarded(line: &UnguardedLine) -> Value {
+    let mut value = crate::fact::unguarded_json(&line.found);
+    value["accepted"] = json!(line.settled);
+    value
 }
 
 fn stage(line: &StageLine) -> Value {

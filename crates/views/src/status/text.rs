@@ -29,6 +29,14 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
         let (marks, run) = (unjudged_words(view.unjudged), &view.run);
         builder.line(Style::Bad, &format!("{marks}: gatewright history {run}"));
     }
+    for work in &view.unguarded {
+        let hint = format!(
+            ": a person accepts it with `gatewright answer {} continue`",
+            view.run
+        );
+        let hint = if work.settled { String::new() } else { hint };
+        builder.line(Style::Bad, &format!("{}{hint}", work.text()));
+    }
     if view.freshness == Freshness::Stale {
         let (idle, run) = (span(view.idle), &view.run);
         let text =

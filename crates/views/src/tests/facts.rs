@@ -153,6 +153,15 @@ fn works() -> Vec<Fact> {
     ]
 }
 
+fn unguarded() -> Unguarded {
+    Unguarded {
+        witness: Witness::Transcript,
+        what: "3 calls of Bash that no hook saw".to_owned(),
+        from: START,
+        until: Time(START.0 + 61_000),
+    }
+}
+
 #[rustfmt::skip]
 fn faults() -> Vec<Fact> {
     let (fault, step) = (Fault::Crashed, || step_id("tasks"));
@@ -168,6 +177,8 @@ fn faults() -> Vec<Fact> {
         Fact::WentStale,
         Fact::OverBudget { what: "40 of 40 turns".to_owned() },
         Fact::Halted { reason: "somebody removed `loop.json`".to_owned() },
+        Fact::Unguarded(unguarded()),
+        Fact::AcceptedUnguarded { number: 2 },
     ]
 }
 
@@ -273,6 +284,8 @@ fn every_fact_has_its_sentence() {
         nothing happened for longer than the time to live
         the budget is used up: 40 of 40 turns
         the run was stopped: somebody removed `loop.json`
+        UNGUARDED from 2026-08-22T10:00:00Z to 2026-08-22T10:01:01Z: 3 calls of Bash that no hook saw
+        a person accepted 2 pieces of unguarded work
         the check linting passed (2 commands)
         the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
@@ -347,6 +360,8 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"went_stale"}
         {"kind":"over_budget","what":"40 of 40 turns"}
         {"kind":"halted","reason":"somebody removed `loop.json`"}
+        {"kind":"unguarded","witness":"transcript","what":"3 calls of Bash that no hook saw","from":"2026-08-22T10:00:00Z","until":"2026-08-22T10:01:01Z"}
+        {"kind":"accepted_unguarded","number":2}
         {"kind":"checked","stage":"linting","verdict":"passed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":2,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"signal","code":9,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}

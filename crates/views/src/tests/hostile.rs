@@ -156,6 +156,12 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
             reason: text(),
         },
         Fact::Unevaluated { what: text() },
+        Fact::Unguarded(Unguarded {
+            witness: Witness::Files,
+            what: text(),
+            from: START,
+            until: START,
+        }),
         Fact::Bypassed {
             until: START,
             reason: text(),

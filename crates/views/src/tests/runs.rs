@@ -84,6 +84,7 @@ pub(crate) fn reviewed() -> Run {
         session: session_id("s-1"),
         state: BindingState::Active,
         process: Some(PROCESS),
+        since: None,
     });
     run.used = Usage {
         turns: 12,
@@ -366,6 +367,7 @@ fn a_status_as_json() {
           "session": null,
           "bypass": null,
           "unjudged": 0,
+          "unguarded": [],
           "stage": {
             "name": "complete",
             "kind": "end",

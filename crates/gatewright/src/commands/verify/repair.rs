@@ -27,7 +27,7 @@ pub(super) fn repair(context: &Context, output: &mut Output) -> Result<Exit, Fai
 
 /// Is every run whole, and is the store not marked as damaged?
 fn is_sound(context: &Context) -> Result<bool, Failure> {
-    let workspace = match Workspace::if_exists(context) {
+    let mut workspace = match Workspace::if_exists(context) {
         Ok(Some(workspace)) => workspace,
         Ok(None) => return Ok(true),
         Err(failure) if failure.kind == FailureKind::Store => return Ok(false),
@@ -36,7 +36,7 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
     if workspace.store.look(Sqlite::damage)?.is_some() {
         return Ok(false);
     }
-    match verify(&workspace, &[]) {
+    match verify(&mut workspace, &[]) {
         Ok(findings) => Ok(findings.is_intact()),
         Err(failure) if failure.kind == FailureKind::Store => Ok(false),
         Err(failure) => Err(failure),

@@ -22,6 +22,7 @@ mod seeds;
 mod sessions;
 mod stopping;
 mod told;
+mod unguarded;
 mod viewing;
 mod words;
 mod workers;

@@ -142,6 +142,8 @@ fn plain(fact: &Fact) -> &'static str {
         Fact::Warned { .. } => "warned",
         Fact::Noted { .. } => "noted",
         Fact::Unevaluated { .. } => "unevaluated",
+        Fact::Unguarded(_) => "unguarded",
+        Fact::AcceptedUnguarded { .. } => "accepted unguarded",
         Fact::Abandoned => "abandoned",
         Fact::WentStale => "stale",
         Fact::OverBudget { .. } => "over budget",

@@ -3,8 +3,8 @@
 use engine::{
     Actor, AgentName, Answer, ArtifactName, Asker, BypassAttempt, CallId, CheckpointName, Ending,
     EngineEvent, Event, Fault, Happening, Outcome, PersonEvent, ProtectedPath, Removed,
-    SessionEvent, StepId, Time, ToolEvent, Usage, View, ViewChange, ViewFormat, Who, WorkEvent,
-    WorkRef, WorkerId,
+    SessionEvent, StepId, Time, ToolEvent, Unguarded, Usage, View, ViewChange, ViewFormat, Who,
+    Witness, WorkEvent, WorkRef, WorkerId,
 };
 
 use crate::guarded::world::{World, process, session};
@@ -148,6 +148,12 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
             message: words.rest(),
         }),
         "view" => view(words),
+        "unguarded" => Happening::Session(SessionEvent::Unguarded(Unguarded {
+            witness: Witness::Transcript,
+            what: words.rest(),
+            from: world.now,
+            until: world.now,
+        })),
         "unevaluated" => Happening::Session(SessionEvent::Unevaluated { what: words.rest() }),
         "prompt" => Happening::Session(SessionEvent::PromptSubmitted),
         "time" => Happening::Engine(EngineEvent::TimePassed),

@@ -1,0 +1,123 @@
+//! Witnesses besides the hooks: what they saw and no hook did is unguarded work of the run.
+//!
+//! Hooks can fall silent: a person or an agent starts the host without them, or settings lose them.
+//! Then the host's own record of the conversation still has every tool call.
+
+mod memory;
+mod relied_files;
+mod seen_calls;
+mod transcript;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Binding, Driver, Happening, RunId, SessionEvent, Unguarded, Who};
+use hosts::Program;
+
+pub use self::seen_calls::note as note_call;
+
+use self::memory::Memory;
+use self::transcript::Conversation;
+use crate::clock;
+use crate::commit;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::file_lock::FileLock;
+use crate::state::State;
+use crate::workspace::{OpenRun, Workspace};
+
+/// How long one reader waits for another. Who waits in vain leaves the rest to the next event.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often something is recorded again after another process was faster.
+const MOST_TRIES: u32 = 50;
+
+/// The folder with what witnesses of a run know.
+fn folder(state: &State, run: &RunId) -> PathBuf {
+    state.folder().join("witness").join(run.as_str())
+}
+
+/// Reads the witnesses on from where we were, and records what no hook saw. `record` is the host's own
+/// record of the conversation, where the caller knows it.
+pub fn reconcile(
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
+    record: Option<&Path>,
+) -> Result<OpenRun, Failure> {
+    let Some(_turn) = turn(&workspace.state, &opened) else {
+        return Ok(opened);
+    };
+    let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
+    let environment = &workspace.context.environment;
+    for found in look(&workspace.state, environment, &opened, &mut memory, record) {
+        opened = put_on_record(workspace, opened, &found)?;
+    }
+    memory.write();
+    Ok(opened)
+}
+
+/// Looks at the files that a new run relies on, before anybody can change them.
+pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun) {
+    if let (Some(_turn), Some((_, host))) = (turn(&workspace.state, opened), session(opened)) {
+        let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
+        let environment = &workspace.context.environment;
+        relied_files::changed(&mut memory, opened, environment, host, clock::now());
+        memory.write();
+    }
+}
+
+/// What witnesses saw that is not in the journal yet. Nothing is recorded.
+pub fn unrecorded(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Unguarded> {
+    let (state, environment) = (&workspace.state, &workspace.context.environment);
+    let mut memory = Memory::read(&folder(state, &opened.run().id));
+    look(state, environment, opened, &mut memory, None)
+}
+
+fn look(
+    state: &State,
+    environment: &Environment,
+    opened: &OpenRun,
+    memory: &mut Memory,
+    record: Option<&Path>,
+) -> Vec<Unguarded> {
+    let Some((binding, host)) = session(opened) else {
+        return Vec::new();
+    };
+    let conversation = Conversation::find(state, opened, binding, record);
+    let calls = conversation.and_then(|conversation| conversation.unguarded(memory, host));
+    let files = relied_files::changed(memory, opened, environment, host, clock::now());
+    calls.into_iter().chain(files).collect()
+}
+
+/// The session that holds the run, and what we know of its host.
+fn session(opened: &OpenRun) -> Option<(&Binding, &'static hosts::SessionHost)> {
+    let run = opened.run();
+    let host = Program::parse(run.host.as_str())?.session_host()?;
+    let binding = run.session.as_ref()?;
+    (run.driver == Driver::Guarded).then_some((binding, host))
+}
+
+/// One reader at a time, so that nothing is recorded twice.
+fn turn(state: &State, opened: &OpenRun) -> Option<FileLock> {
+    session(opened)?;
+    let folder = folder(state, &opened.run().id);
+    memory::make(&folder).ok()?;
+    FileLock::wait_for(&folder.join("lock"), PATIENCE).ok()
+}
+
+fn put_on_record(
+    workspace: &mut Workspace<'_>,
+    mut opened: OpenRun,
+    found: &Unguarded,
+) -> Result<OpenRun, Failure> {
+    let before = opened.run().unguarded.len();
+    for _ in 0..MOST_TRIES {
+        let what = Happening::Session(SessionEvent::Unguarded(found.clone()));
+        opened = commit::try_once(workspace, opened, &Who::Engine, what)?;
+        if opened.run().unguarded.len() > before {
+            return Ok(opened);
+        }
+    }
+    let message = format!("run {} changes faster than it can be read", opened.run().id);
+    Err(Failure::environment(message).hint("retry"))
+}

@@ -1,0 +1,168 @@
+//! How far each witness was read, in a file beside the store. Without it everything is read again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use engine::Time;
+use serde_json::{Map, Value, json};
+
+use crate::state;
+
+/// More calls than this are not waited for at once.
+const MOST_OPEN: usize = 1000;
+
+pub(super) struct Memory {
+    path: PathBuf,
+    read: Value,
+    /// By the path of the record.
+    pub records: BTreeMap<String, Place>,
+    /// By the path of the file.
+    pub files: BTreeMap<String, FileMark>,
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileMark {
+    /// Its size, times and number: a file with the same ones was not touched.
+    pub stamp: String,
+    /// The hash of what it holds, where it was read.
+    pub content: String,
+    /// What it is to the run; nothing for what is of no interest.
+    pub about: String,
+}
+
+impl FileMark {
+    /// Is it the same file, or does it hold the same?
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.stamp == other.stamp || (self.content == other.content && !self.content.is_empty())
+    }
+}
+
+/// How far a record was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub offset: u64,
+    /// The latest call in it.
+    pub through: Time,
+    /// Calls without a result: the tool, and when it was called.
+    pub open: BTreeMap<String, (String, Time)>,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self {
+            offset: 0,
+            through: Time(0),
+            open: BTreeMap::new(),
+        }
+    }
+}
+
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+impl Memory {
+    pub(super) fn read(folder: &Path) -> Self {
+        let path = folder.join("memory.json");
+        let read = fs::read(&path).ok();
+        let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let read: Value = read.unwrap_or_default();
+        let records = object(&read["records"]).map(|(path, value)| (path.clone(), place(value)));
+        let files = object(&read["files"]).filter_map(|(path, value)| {
+            let text = |name: &str| value[name].as_str().map(str::to_owned);
+            let mark = FileMark {
+                stamp: text("stamp")?,
+                content: text("content")?,
+                about: text("about")?,
+            };
+            Some((path.clone(), mark))
+        });
+        Self {
+            records: records.collect(),
+            files: files.collect(),
+            path,
+            read,
+        }
+    }
+
+    /// Saves what has changed. A failure costs only time: the same is read again.
+    pub(super) fn write(&self) {
+        let records = self.records.iter();
+        let records: Map<String, Value> = records
+            .map(|(path, place)| (path.clone(), place_json(place)))
+            .collect();
+        let files = self.files.iter();
+        let files: Map<String, Value> = files
+            .map(|(path, mark)| (path.clone(), mark_json(mark)))
+            .collect();
+        let value = json!({ "records": records, "files": files });
+        if value != self.read {
+            let _ = state::write_quickly(&self.path, &value.to_string());
+        }
+    }
+}
+
+fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn place(value: &Value) -> Place {
+    let open = object(&value["open"]).filter_map(|(call, value)| {
+        let tool = value["tool"].as_str()?.to_owned();
+        Some((call.clone(), (tool, Time(value["at"].as_u64()?))))
+    });
+    Place {
+        offset: value["offset"].as_u64().unwrap_or(0),
+        through: Time(value["through"].as_u64().unwrap_or(0)),
+        open: open.collect(),
+    }
+}
+
+fn mark_json(mark: &FileMark) -> Value {
+    let FileMark {
+        stamp,
+        content,
+        about,
+    } = mark;
+    json!({ "stamp": stamp, "content": content, "about": about })
+}
+
+fn place_json(place: &Place) -> Value {
+    let open = place.open.iter().take(MOST_OPEN);
+    let open: Map<String, Value> = open
+        .map(|(call, (tool, at))| (call.clone(), json!({ "tool": tool, "at": at.0 })))
+        .collect();
+    json!({ "offset": place.offset, "through": place.through.0, "open": open })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut memory = Memory::read(folder.path());
+        assert!(memory.records.is_empty());
+        let place = Place {
+            offset: 7,
+            through: Time(5),
+            open: BTreeMap::from([("t1".to_owned(), ("Bash".to_owned(), Time(5)))]),
+        };
+        memory.records.insert("/a".to_owned(), place);
+        memory.write();
+        assert_eq!(Memory::read(folder.path()).records, memory.records);
+        for text in ["", "{", "[]", r#"{"records":7}"#, r#"{"records":{"/a":7}}"#] {
+            fs::write(folder.path().join("memory.json"), text).unwrap();
+            let records = Memory::read(folder.path()).records;
+            assert!(records.values().all(|place| *place == Place::default()));
+        }
+    }
+}

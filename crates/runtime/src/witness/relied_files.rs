@@ -1,0 +1,375 @@
+//! The files that a run relies on: its agents as the host finds them, what its pipeline gave to the host,
+//! and our own program. They are compared by their stamps first, and then by their content.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use engine::{AgentName, AgentPattern, Definition, Time, Unguarded, Witness, Work, Worker};
+use hosts::SessionHost;
+
+use super::memory::{FileMark, Memory};
+use crate::current_exe;
+use crate::environment::Environment;
+use crate::workspace::OpenRun;
+
+/// Where a host looks for agents, below its settings folder.
+const AGENTS: &str = "agents";
+
+/// What our own program is to a run.
+const PROGRAM: &str = "the program";
+
+/// Folders of agents are not deeper, and do not hold more.
+const MOST_DEPTH: u32 = 3;
+const MOST_FILES: usize = 2000;
+
+/// The front matter is at the beginning.
+const MOST_READ: u64 = 256 * 1024;
+
+/// What differs from what we saw before, in one sentence each. Without an earlier look nothing does.
+pub(super) fn changed(
+    memory: &mut Memory,
+    opened: &OpenRun,
+    environment: &Environment,
+    host: &SessionHost,
+    now: Time,
+) -> Option<Unguarded> {
+    let look = Look::new(opened, environment, host);
+    let seen = look.marks(&memory.files);
+    let before = std::mem::replace(&mut memory.files, seen);
+    if before.is_empty() {
+        return None;
+    }
+    let changes = look.changes(&before, &memory.files);
+    (!changes.is_empty()).then(|| Unguarded {
+        witness: Witness::Files,
+        what: changes.join("; "),
+        from: now,
+        until: now,
+    })
+}
+
+struct Look<'a> {
+    worktree: &'a Path,
+    /// The names of the pipeline's agents.
+    agents: Vec<String>,
+    /// The settings folders of the project and of the person.
+    folders: Vec<PathBuf>,
+    given: Vec<PathBuf>,
+}
+
+impl<'a> Look<'a> {
+    fn new(opened: &'a OpenRun, environment: &Environment, host: &SessionHost) -> Self {
+        let worktree = Path::new(&opened.stored.worktree);
+        let definition = opened.pipeline.definition();
+        let own = worktree.join(host.places.folder);
+        Self {
+            worktree,
+            agents: agents(definition),
+            given: definition.gives.iter().map(|file| own.join(file)).collect(),
+            folders: [own]
+                .into_iter()
+                .chain(environment.settings_folder())
+                .collect(),
+        }
+    }
+
+    /// Every file of interest, as it is now.
+    fn marks(&self, before: &BTreeMap<String, FileMark>) -> BTreeMap<String, FileMark> {
+        let mut marks = BTreeMap::new();
+        let mut add = |path: &Path, about: &dyn Fn(&[u8]) -> String| {
+            let name = path.to_string_lossy().into_owned();
+            if let Some(mark) = mark(path, before.get(&name), about) {
+                marks.insert(name, mark);
+            }
+        };
+        for folder in &self.folders {
+            for path in agent_files(&folder.join(AGENTS)) {
+                add(&path, &|text| self.about(&path, text));
+            }
+        }
+        for path in &self.given {
+            add(path, &|text| match self.about(path, text) {
+                agent if !agent.is_empty() => agent,
+                _ => "a file of the pipeline".to_owned(),
+            });
+        }
+        for path in programs(before) {
+            if let Ok(found) = fs::metadata(&path) {
+                let program = FileMark {
+                    stamp: stamp(&found),
+                    content: String::new(),
+                    about: PROGRAM.to_owned(),
+                };
+                marks.insert(path, program);
+            }
+        }
+        marks
+    }
+
+    /// The agent of the pipeline that this file defines; nothing for any other.
+    fn about(&self, path: &Path, text: &[u8]) -> String {
+        let named = name_in(&String::from_utf8_lossy(text));
+        let stem = || {
+            path.file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+        };
+        let named = named
+            .or_else(stem)
+            .and_then(|name| AgentName::parse(&name).ok());
+        let agent = named.and_then(|named| self.agents.iter().find(|agent| named.is_same(agent)));
+        let is_agent = path.components().any(|part| part.as_os_str() == AGENTS);
+        match agent.filter(|_| is_agent) {
+            Some(agent) => format!("agent '{agent}'"),
+            None => String::new(),
+        }
+    }
+
+    fn changes(
+        &self,
+        before: &BTreeMap<String, FileMark>,
+        now: &BTreeMap<String, FileMark>,
+    ) -> Vec<String> {
+        let mut changes = Vec::new();
+        for (path, mark) in now.iter().filter(|(_, mark)| !mark.about.is_empty()) {
+            let shown = self.shown(path);
+            match before.get(path) {
+                Some(known) if known.about == mark.about && known.is_same(mark) => {}
+                Some(known) if known.about == mark.about => {
+                    changes.push(format!("{} was changed ({shown})", mark.about));
+                }
+                Some(_) | None => {
+                    let others = before.values().any(|other| other.about == mark.about);
+                    let how = if others {
+                        "has a second file"
+                    } else {
+                        "has a new file"
+                    };
+                    changes.push(format!("{} {how} ({shown})", mark.about));
+                }
+            }
+        }
+        let gone = before.iter().filter(|(path, mark)| {
+            let still = now.get(*path).is_some_and(|now| now.about == mark.about);
+            !mark.about.is_empty() && !still
+        });
+        changes.extend(
+            gone.map(|(path, mark)| format!("{} was removed ({})", mark.about, self.shown(path))),
+        );
+        changes
+    }
+
+    fn shown(&self, path: &str) -> String {
+        let inside = Path::new(path).strip_prefix(self.worktree);
+        inside.map_or_else(
+            |_| path.to_owned(),
+            |path| path.to_string_lossy().into_owned(),
+        )
+    }
+}
+
+/// The program that began the run, which another copy of it does not replace. It is large, so its
+/// stamp must do.
+fn programs(before: &BTreeMap<String, FileMark>) -> Vec<String> {
+    let known = before.iter().filter(|(_, mark)| mark.about == PROGRAM);
+    let known: Vec<String> = known.map(|(path, _)| path.clone()).collect();
+    if !before.is_empty() {
+        return known;
+    }
+    let own = current_exe::program().ok();
+    own.map(|path| path.to_string_lossy().into_owned())
+        .into_iter()
+        .collect()
+}
+
+/// A file as it is now. One with the same stamp was not touched, and is not read.
+fn mark(
+    path: &Path,
+    before: Option<&FileMark>,
+    about: &dyn Fn(&[u8]) -> String,
+) -> Option<FileMark> {
+    let stamp = stamp(&fs::metadata(path).ok()?);
+    if let Some(known) = before.filter(|known| known.stamp == stamp) {
+        return Some(known.clone());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .ok()?
+        .take(MOST_READ)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    Some(FileMark {
+        stamp,
+        content: evidence::hash(&bytes).to_string(),
+        about: about(&bytes),
+    })
+}
+
+fn stamp(found: &Metadata) -> String {
+    format!(
+        "{}-{}.{}-{}.{}",
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ino()
+    )
+}
+
+fn agent_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let listed = fs::read_dir(&folder).into_iter().flatten();
+        for path in listed.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.extension().is_some_and(|end| end == "md") {
+                files.push(path);
+            } else if depth < MOST_DEPTH && path.is_dir() {
+                folders.push((path, depth + 1));
+            }
+            if files.len() >= MOST_FILES {
+                return files;
+            }
+        }
+    }
+    files
+}
+
+/// The `name:` in the front matter of an agent's file.
+fn name_in(text: &str) -> Option<String> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let rest = text.strip_prefix("---")?;
+    let matter = rest.split("\n---").next()?;
+    let name = matter.lines().find_map(|line| line.strip_prefix("name:"))?;
+    let name = name.trim().trim_matches(['"', '\'']).trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The agents that a pipeline names. What only a glob covers is nobody in particular.
+fn agents(definition: &Definition) -> Vec<String> {
+    let mut agents: Vec<String> = Vec::new();
+    let listed = |patterns: &[AgentPattern]| {
+        let members = definition.members(patterns);
+        let names = members.iter().map(AgentPattern::as_str);
+        let names: Vec<String> = names
+            .filter(|name| !name.contains('*'))
+            .map(str::to_owned)
+            .collect();
+        names
+    };
+    for stage in &definition.stages {
+        agents.extend(match &stage.work {
+            Work::Agent(work) => match &work.worker {
+                Worker::Agent(agent) => vec![agent.to_string()],
+                Worker::Session => Vec::new(),
+            },
+            Work::Open(work) => listed(&work.allow),
+            Work::Review(work) => {
+                let panel = work.panel.iter().map(|member| member.agent.to_string());
+                panel.chain([work.owner.to_string()]).collect()
+            }
+            Work::End(work) => work
+                .after
+                .iter()
+                .map(|after| after.agent.to_string())
+                .collect(),
+            Work::Check(_) | Work::Ask(_) | Work::Steps(_) => Vec::new(),
+        });
+    }
+    agents.sort();
+    agents.dedup();
+    agents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mark(stamp: &str, content: &str, about: &str) -> FileMark {
+        FileMark {
+            stamp: stamp.to_owned(),
+            content: content.to_owned(),
+            about: about.to_owned(),
+        }
+    }
+
+    fn changes(before: &[(&str, FileMark)], now: &[(&str, FileMark)]) -> Vec<String> {
+        let look = Look {
+            worktree: Path::new("/p"),
+            agents: Vec::new(),
+            folders: Vec::new(),
+            given: Vec::new(),
+        };
+        let marks = |all: &[(&str, FileMark)]| {
+            let all = all
+                .iter()
+                .map(|(path, mark)| ((*path).to_owned(), mark.clone()));
+            all.collect()
+        };
+        look.changes(&marks(before), &marks(now))
+    }
+
+    #[test]
+    fn what_is_replaced_changed_added_or_removed_is_named() {
+        let program = |stamp| ("/usr/bin/g", mark(stamp, "", "the program"));
+        let critic = |path, content| (path, mark(content, content, "agent 'critic'"));
+        let other = |stamp| ("/p/.claude/agents/poet.md", mark(stamp, stamp, ""));
+        let (own, users) = ("/p/.claude/agents/critic.md", "/h/.claude/agents/x.md");
+        for (before, now, expected) in [
+            (vec![program("1")], vec![program("1")], vec![]),
+            (
+                vec![program("1")],
+                vec![program("2")],
+                vec!["the program was changed (/usr/bin/g)"],
+            ),
+            (
+                vec![critic(own, "1")],
+                vec![critic(own, "2")],
+                vec!["agent 'critic' was changed (.claude/agents/critic.md)"],
+            ),
+            // Touched, and still the same.
+            (
+                vec![critic(own, "1")],
+                vec![(own, mark("2", "1", "agent 'critic'"))],
+                vec![],
+            ),
+            (
+                vec![critic(own, "1")],
+                vec![critic(own, "1"), critic(users, "2")],
+                vec!["agent 'critic' has a second file (/h/.claude/agents/x.md)"],
+            ),
+            (
+                vec![other("1")],
+                vec![other("1"), critic(own, "1")],
+                vec!["agent 'critic' has a new file (.claude/agents/critic.md)"],
+            ),
+            (
+                vec![other("1"), critic(own, "1")],
+                vec![other("1")],
+                vec!["agent 'critic' was removed (.claude/agents/critic.md)"],
+            ),
+            (vec![other("1")], vec![other("2")], vec![]),
+        ] {
+            assert_eq!(changes(&before, &now), expected);
+        }
+    }
+
+    #[test]
+    fn an_agent_is_named_in_its_front_matter() {
+        for (text, expected) in [
+            ("---\nname: critic\n---\nDo.", Some("critic")),
+            (
+                "\u{feff}---\ndescription: x\nname: \"A Critic\"\n---\n",
+                Some("A Critic"),
+            ),
+            ("---\ndescription: x\n---\nname: no\n", None),
+            ("name: critic\n", None),
+            ("---\nname:\n---\n", None),
+            ("", None),
+        ] {
+            assert_eq!(name_in(text).as_deref(), expected, "{text}");
+        }
+    }
+}

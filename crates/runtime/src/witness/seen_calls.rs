@@ -1,0 +1,60 @@
+//! The calls that a hook saw: one line each, beside the store.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use engine::{CallId, RunId, SessionId};
+
+use super::{folder, memory};
+use crate::state::State;
+
+/// The file of a session in a run. Its first line is the host's own record of the conversation.
+fn file(state: &State, run: &RunId, session: &SessionId) -> PathBuf {
+    let mut name = evidence::hash(session.as_str().as_bytes()).to_string();
+    name.truncate(32);
+    folder(state, run).join(name)
+}
+
+/// Notes that a hook saw this call. Where that fails the call will look unguarded, and a person is asked.
+pub fn note(state: &State, run: &RunId, session: &SessionId, record: Option<&str>, call: &CallId) {
+    let path = file(state, run, session);
+    let noted = append(&path, false, &format!("{call}\n"));
+    if noted.is_err_and(|failed| failed.kind() == ErrorKind::NotFound) {
+        let record = record.unwrap_or_default().replace('\n', "");
+        let _ = memory::make(&folder(state, run));
+        let _ = append(&path, true, &format!("{record}\n{call}\n"));
+    }
+}
+
+fn append(path: &Path, create: bool, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(create).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+/// What the hooks of a session noted.
+pub(super) struct Noted {
+    text: String,
+}
+
+impl Noted {
+    pub(super) fn read(state: &State, run: &RunId, session: &SessionId) -> Self {
+        let bytes = fs::read(file(state, run, session)).unwrap_or_default();
+        Self {
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+
+    /// The host's own record of the conversation.
+    pub(super) fn record(&self) -> Option<&Path> {
+        let first = self.text.lines().next()?;
+        Some(Path::new(first)).filter(|path| path.is_absolute())
+    }
+
+    pub(super) fn calls(&self) -> BTreeSet<&str> {
+        self.text.lines().skip(1).collect()
+    }
+}
