@@ -25,6 +25,7 @@ use engine::{
 
 use crate::content::captured_bytes;
 use crate::error::Error;
+use crate::hold::Hold;
 use crate::look_context::LookContext;
 pub use crate::system_path::SYSTEM_PATH;
 use crate::{document, questions, text, tree};
@@ -65,6 +66,8 @@ pub struct CheckEnvironment {
     /// Scripts of the project that were trusted by content: other content does not run under these
     /// paths.
     pub scripts: BTreeMap<String, Hash>,
+    /// Our own program, which holds what a command starts. Without it only groups and marks do.
+    pub holder: Option<PathBuf>,
     /// Set from outside to end the check.
     pub stop: Option<Arc<AtomicBool>>,
 }
@@ -97,11 +100,16 @@ pub fn run(
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
     let before = tree::read(looking)?;
     let fails_on = fails_on(work, looking)?;
+    let hold = surroundings.holder.clone().map(|holder| Hold {
+        holder,
+        report: private.report(),
+    });
     let limits = CheckLimits {
         deadline: Instant::now() + time_limit(found),
         processes: MOST_PROCESSES,
         fails_on: &fails_on,
         stop: surroundings.stop.as_deref(),
+        hold: hold.as_ref(),
     };
     let results = match prepared {
         Ok(commands) => run_all(&commands, looking, &variables, &limits)?,

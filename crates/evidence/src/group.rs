@@ -71,6 +71,25 @@ pub fn size(leader: u32) -> usize {
 
 /// Kills the group of this leader and its descendants. It fails only if none is left.
 pub fn kill(leader: u32) {
+    let stopped = stop_descendants(leader);
+    if let Some(leader) = pid(leader) {
+        let _ = kill_process_group(leader, Signal::KILL);
+    }
+    kill_each(stopped);
+}
+
+/// Kills the descendants of this process, and not the process itself.
+pub fn kill_descendants(process: u32) {
+    kill_each(stop_descendants(process));
+}
+
+fn kill_each(processes: BTreeSet<u32>) {
+    for process in processes.into_iter().filter_map(pid) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+fn stop_descendants(leader: u32) -> BTreeSet<u32> {
     // Processes may start others meanwhile, so it repeats until there is no new one.
     let mut ended = BTreeSet::new();
     loop {
@@ -81,14 +100,8 @@ pub fn kill(leader: u32) {
             let _ = kill_process(process, Signal::STOP);
         }
         if new.is_empty() {
-            break;
+            return ended;
         }
-    }
-    if let Some(leader) = pid(leader) {
-        let _ = kill_process_group(leader, Signal::KILL);
-    }
-    for process in ended.into_iter().filter_map(pid) {
-        let _ = kill_process(process, Signal::KILL);
     }
 }
 

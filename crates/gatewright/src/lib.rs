@@ -42,6 +42,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if arguments.get(1).is_some_and(|word| word == "hook") {
         return hook::run(&arguments[2..]);
     }
+    // It ends as its program does, so its exit codes are not ours.
+    if let [_, word, report, program, rest @ ..] = arguments.as_slice()
+        && word == "hold"
+    {
+        return evidence::hold::hold(report.as_ref(), program, rest).into();
+    }
     let exit = guarded(|| parse_and_run(&arguments));
     exit.into()
 }

@@ -15,7 +15,7 @@ use crate::transact::{self, Decided};
 use crate::trust::scripts;
 use crate::watchdog::{CALL_VARIABLE, START_VARIABLE, Watchdog, kill_started};
 use crate::workspace::{OpenRun, Workspace};
-use crate::{accepted_programs, clock, ids, signals};
+use crate::{accepted_programs, clock, current_exe, ids, signals};
 
 /// How many changed files a message names.
 const MOST_NAMED: usize = 5;
@@ -182,6 +182,7 @@ fn surroundings(
         lost,
         variables: variables(environment),
         stop: Some(Arc::clone(&watch.stop)),
+        holder: current_exe::program().ok(),
         own: BTreeMap::from([
             (CALL_VARIABLE.into(), watch.call.clone().into()),
             (START_VARIABLE.into(), started.into()),

@@ -178,7 +178,7 @@ pub(super) struct PrivateFolders {
     temporary: PathBuf,
     /// An empty home, where the stage asks for one.
     home: Option<PathBuf>,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl PrivateFolders {
@@ -202,8 +202,13 @@ impl PrivateFolders {
                 HomeFolder::Own => None,
                 HomeFolder::Private => Some(within("home")?),
             },
-            _folder: folder,
+            folder,
         })
+    }
+
+    /// Where the holder of a command reports.
+    pub(super) fn report(&self) -> PathBuf {
+        self.folder.path().join("report")
     }
 }
 

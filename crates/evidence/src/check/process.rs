@@ -13,6 +13,7 @@ use engine::CheckEnd;
 
 use super::command::Prepared;
 use super::tail::Tail;
+use crate::hold::Hold;
 use crate::watched_process::{self, Exit, Next, OutputEvent, WaitResult, WatchedProcess};
 use crate::{Error, group, text};
 
@@ -32,6 +33,7 @@ pub(super) struct CheckLimits<'a> {
     pub processes: usize,
     pub fails_on: &'a [String],
     pub stop: Option<&'a AtomicBool>,
+    pub hold: Option<&'a Hold>,
 }
 
 pub(super) struct Finished {
@@ -53,7 +55,7 @@ pub(super) fn run(
     };
     let started = Instant::now();
     let mut tail = Tail::new(limits.fails_on);
-    let mut process = match spawn(command, root, variables).map_err(watching)? {
+    let mut process = match spawn(command, root, variables, limits.hold).map_err(watching)? {
         Ok(process) => process,
         Err(reason) => {
             let ended = CheckEnd::CouldNotStart(reason);
@@ -72,7 +74,10 @@ pub(super) fn run(
     };
     output.drain(rest).map_err(watching)?;
     let ended = match waited {
-        WaitResult::Ended => end_of(exit),
+        WaitResult::Ended => match unstarted(limits.hold, exit) {
+            Some(cause) => CheckEnd::CouldNotStart(could_not_start(command, &cause)),
+            None => end_of(exit),
+        },
         WaitResult::TimedOut => CheckEnd::TimedOut,
         WaitResult::Stopped => return Err(Error::Interrupted),
         WaitResult::Broken(TooManyProcesses) => {
@@ -98,10 +103,14 @@ fn spawn(
     prepared: &Prepared,
     root: &Path,
     variables: &BTreeMap<OsString, OsString>,
+    hold: Option<&Hold>,
 ) -> io::Result<Result<WatchedProcess, String>> {
     // One pipe for both streams, so that their lines keep their order.
     let (output, writer) = io::pipe()?;
-    let mut command = Command::new(&prepared.program);
+    let mut command = match hold {
+        Some(hold) => hold.command(&prepared.program),
+        None => Command::new(&prepared.program),
+    };
     command
         .args(prepared.argv.iter().skip(1))
         .current_dir(root)
@@ -111,10 +120,12 @@ fn spawn(
         .stdout(writer.try_clone()?)
         .stderr(writer);
     let spawned = WatchedProcess::start_with_pipe(command, output);
-    Ok(spawned.map_err(|error| {
-        let argv = prepared.argv.join(" ");
-        format!("`{argv}` could not be started: {error}")
-    }))
+    Ok(spawned.map_err(|error| could_not_start(prepared, &error.to_string())))
+}
+
+fn could_not_start(prepared: &Prepared, cause: &str) -> String {
+    let argv = prepared.argv.join(" ");
+    format!("`{argv}` could not be started: {cause}")
 }
 
 fn wait(
@@ -148,6 +159,14 @@ fn keep(tail: &mut Tail, heard: OutputEvent<'_>) {
     }
 }
 
+/// Why the holder could not start the program.
+fn unstarted(hold: Option<&Hold>, exit: Exit) -> Option<String> {
+    match exit {
+        Exit::Code(code) => hold?.failure(code),
+        Exit::Signal(_) => None,
+    }
+}
+
 fn end_of(exit: Exit) -> CheckEnd {
     match exit {
         Exit::Code(code) => CheckEnd::Exit(code),
@@ -171,6 +190,7 @@ mod tests {
             processes,
             fails_on: &[],
             stop: None,
+            hold: None,
         };
         let root = std::env::temp_dir();
         run(&command, &root, &BTreeMap::new(), &limits).unwrap()

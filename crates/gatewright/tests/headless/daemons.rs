@@ -11,6 +11,12 @@ const HIDES: &str = r#"
 while [ "$(wc -l < "$here/hidden" 2>/dev/null || echo 0)" -lt "$count" ]; do sleep 0.02; done
 "#;
 
+/// The same without a variable of ours.
+const HIDES_BARE: &str = r#"
+(env -i PATH="$PATH" setsid sh -c 'trap "" TERM INT HUP; echo $$ >> "$1"; while :; do sleep 0.05; done' sh "$here/hidden" </dev/null >/dev/null 2>&1 &)
+while [ "$(wc -l < "$here/hidden" 2>/dev/null || echo 0)" -lt "$count" ]; do sleep 0.02; done
+"#;
+
 #[track_caller]
 fn nobody_hides(world: &World) {
     let hidden = world.noted("hidden");
@@ -22,16 +28,18 @@ fn nobody_hides(world: &World) {
 
 #[test]
 fn a_daemon_does_not_outlive_the_work_that_started_it() {
-    let script = format!("{HIDES}\necho \"note $count\" > note.txt");
-    let world = World::with(ONE, &script);
-    world.run("").succeeds();
-    nobody_hides(&world);
+    for hides in [HIDES, HIDES_BARE] {
+        let script = format!("{hides}\necho \"note $count\" > note.txt");
+        let world = World::with(ONE, &script);
+        world.run("").succeeds();
+        nobody_hides(&world);
+    }
 }
 
 #[test]
 fn a_daemon_does_not_outlive_a_killed_orchestrator() {
     let script = format!(
-        "{HIDES}\nwhile [ ! -e \"$here/go\" ]; do sleep 0.05; done\necho \"note $count\" > note.txt"
+        "{HIDES_BARE}\nwhile [ ! -e \"$here/go\" ]; do sleep 0.05; done\necho \"note $count\" > note.txt"
     );
     let world = World::with(ONE, &script);
     let run = world.begin(&world.line(""));
@@ -113,4 +121,32 @@ end = "failed"
         1,
         "only what came to its end counts"
     );
+}
+
+#[test]
+fn a_daemon_does_not_outlive_the_check_that_started_it() {
+    let world = World::with(
+        r#"
+name  = "checked"
+about = "Run a check."
+start = "testing"
+
+[stages.testing]
+check     = ["check-it"]
+on.passed = "complete"
+on.failed = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#,
+        "",
+    );
+    let here = world.programs().display();
+    let script = format!("here={here}\ncount=1\n{HIDES_BARE}");
+    world.program("check-it", &script);
+    world.run("").succeeds();
+    nobody_hides(&world);
 }

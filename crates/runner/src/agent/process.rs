@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use evidence::check::Tail;
+use evidence::hold::Hold;
 use evidence::watched_process::{
     self, Exit, Next, Output, OutputEvent, Stream, WaitResult, WatchedProcess,
 };
@@ -33,6 +34,8 @@ pub struct ProcessSpec<'a> {
     pub input: File,
     /// The value that marks all of its processes.
     pub start: &'a str,
+    /// Our own process that holds it.
+    pub hold: Hold,
 }
 
 pub struct ProcessLimits<'a> {
@@ -81,10 +84,12 @@ pub fn run(
     reader: &mut dyn OutputReader,
 ) -> Result<Result<(ProcessEnd, Tail), String>, Failure> {
     let (shown, started) = (spec.program.display().to_string(), spec.start);
+    let hold = spec.hold.clone();
+    let unstarted = |cause: &str| format!("{shown} could not be started: {cause}");
     let watching = |cause| Failure::environment(format!("cannot watch {shown} ({cause})"));
     let mut process = match start(spec) {
         Ok(process) => process,
-        Err(cause) => return Ok(Err(format!("{shown} could not be started: {cause}"))),
+        Err(cause) => return Ok(Err(unstarted(&cause.to_string()))),
     };
     let watchdog = Watchdog::start(started, Some(process.id())).map_err(watching)?;
     reader.started(process.id())?;
@@ -102,6 +107,11 @@ pub fn run(
     drop(watchdog);
     let cut = drain(output, &mut streams, ours.is_none()).map_err(watching)?;
     let cut = cut.transpose()?;
+    if let Exit::Code(code) = exit
+        && let Some(cause) = hold.failure(code)
+    {
+        return Ok(Err(unstarted(&cause)));
+    }
     Ok(Ok((
         ours.or(cut).unwrap_or_else(|| process_end(exit)),
         streams.stderr,
@@ -110,7 +120,8 @@ pub fn run(
 
 fn start(spec: ProcessSpec<'_>) -> std::io::Result<WatchedProcess> {
     WatchedProcess::start(
-        Command::new(spec.program)
+        spec.hold
+            .command(spec.program)
             .args(spec.arguments)
             .current_dir(spec.folder)
             .env_clear()

@@ -9,6 +9,7 @@ use engine::{
     Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkEvent, WorkRef,
     WorkResult,
 };
+use evidence::hold::Hold;
 use hosts::UsageScope;
 use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
 use runtime::briefing;
@@ -17,7 +18,7 @@ use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids};
+use runtime::{clock, current_exe, ids};
 
 use super::choice::Runner;
 use super::conversation;
@@ -320,6 +321,7 @@ impl Work<'_, '_> {
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }
+        let folder = tempfile::tempdir().map_err(unheld)?;
         let process_spec = ProcessSpec {
             program: &self.spec.program,
             arguments: &arguments,
@@ -327,6 +329,10 @@ impl Work<'_, '_> {
             folder: &self.spec.folder,
             input: self.input(prompt)?,
             start: started.as_str(),
+            hold: Hold {
+                holder: current_exe::program().map_err(unheld)?,
+                report: folder.path().join("report"),
+            },
         };
         let limits = ProcessLimits {
             deadline,
@@ -427,6 +433,10 @@ impl Work<'_, '_> {
             &mut make,
         )
     }
+}
+
+fn unheld(cause: std::io::Error) -> Failure {
+    Failure::environment(format!("cannot hold the agent's process ({cause})"))
 }
 
 /// The total usage after a process reported `now`.
