@@ -277,6 +277,16 @@ pub enum CheckVerdict {
     Void,
 }
 
+impl CheckVerdict {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Void => "void",
+        }
+    }
+}
+
 /// The run goes from one stage to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {

@@ -326,10 +326,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                     let recent = RecentJournal::of(self.workspace, &opened)?;
                     let stage = self.checking.take();
                     let checked = stage.and_then(|it| Some((recent.checked(&it)?, it)));
-                    if let Some(((passed, tail), stage)) = checked {
+                    if let Some(((verdict, tail), stage)) = checked {
                         let what = Progress::CheckEnded {
                             stage,
-                            passed,
+                            verdict,
                             tail,
                         };
                         self.tell(&opened, &what);

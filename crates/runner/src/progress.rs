@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{AgentName, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
+use engine::{AgentName, CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
 use runtime::workspace::OpenRun;
 
 use super::prompt::Prompt;
@@ -48,7 +48,7 @@ pub enum Progress {
     },
     CheckEnded {
         stage: StageName,
-        passed: bool,
+        verdict: CheckVerdict,
         tail: String,
     },
     /// A person is asked.

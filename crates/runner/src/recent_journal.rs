@@ -55,8 +55,8 @@ impl RecentJournal {
         })
     }
 
-    /// The result of the latest check of this stage: whether it passed, and the tail of its output.
-    pub(crate) fn checked(&self, name: &StageName) -> Option<(bool, String)> {
+    /// The verdict of the latest check of this stage, and the tail of its output.
+    pub(crate) fn checked(&self, name: &StageName) -> Option<(CheckVerdict, String)> {
         self.0.iter().find_map(|entry| {
             let Fact::Checked {
                 stage,
@@ -68,7 +68,7 @@ impl RecentJournal {
                 return None;
             };
             let tail = results.last().map(|result| result.tail.clone());
-            (stage == name).then(|| (*verdict == CheckVerdict::Passed, tail.unwrap_or_default()))
+            (stage == name).then(|| (*verdict, tail.unwrap_or_default()))
         })
     }
 

@@ -48,7 +48,9 @@ pub fn weakening<'a>(
         let mut artifacts = definition.artifacts.values();
         artifacts.any(|artifact| {
             let strictness = &artifact.strictness;
-            *strictness == Strictness::Param(name.clone())
+            // Another word is an error of its own.
+            Strictness::WORDS.contains(&value.as_str())
+                && *strictness == Strictness::Param(name.clone())
                 && strictness.is_strict(&defaults)
                 && !strictness.is_strict(&given)
         })

@@ -232,6 +232,15 @@ fn uncounted(definition: &Definition, members: &[Member<'_>]) -> Vec<Problem> {
         .collect()
 }
 
+/// `writer (codex) and critic (gemini)`.
+fn silent_members(silent: &[&Member<'_>]) -> String {
+    let named = silent.iter();
+    let named: Vec<String> = named
+        .map(|member| format!("{} ({})", member.who, member.runner))
+        .collect();
+    named.join(" and ")
+}
+
 fn uncounted_limit(
     what: &str,
     members: &[Member<'_>],
@@ -239,8 +248,8 @@ fn uncounted_limit(
 ) -> Option<Problem> {
     let is_silent = |member: &&Member<'_>| abilities(member.runner).is_some_and(|it| !tells(it));
     let silent: Vec<&Member<'_>> = members.iter().filter(is_silent).collect();
-    let (first, all) = (silent.first()?, silent.len() == members.len());
-    let runner = first.runner;
+    let all = silent.len() == members.len();
+    silent.first()?;
     let (rule, message) = if all {
         (
             CheckRule::RunnerCannot,
@@ -250,8 +259,8 @@ fn uncounted_limit(
         (
             CheckRule::PartlyCounted,
             format!(
-                "the budget limits {what}, which `{runner}` does not report: the usage of {} is not counted",
-                first.who
+                "the budget limits {what}, which not every runner reports: the usage of {} is not counted",
+                silent_members(&silent)
             ),
         )
     };

@@ -152,7 +152,8 @@ fn note_altered(draft: &mut Draft<'_>, id: DispatchId, leaves: &Leaves) {
         }
         let step = step.map(|step| format!(" of step {step}"));
         let message = format!(
-            "the file of the artifact `{}`{} was changed after it was captured: {id} gets the captured content",
+            "the file of the artifact `{}`{} does not have the captured content (it was changed, or is not there): {id} gets \
+             the captured content",
             input.artifact,
             step.unwrap_or_default()
         );
@@ -286,10 +287,16 @@ fn overspent(draft: &Draft<'_>) -> Option<String> {
     spent(used.turns, before.turns, limit(&budget.turns), "turns")
         .or_else(|| spent(used.tokens, before.tokens, limit(&budget.tokens), "tokens"))
         .or_else(|| {
-            let cents = limit(&budget.cost_cents);
-            spent(used.cost_cents, before.cost_cents, cents, "cents")
+            let used = used.cost_cents.saturating_sub(before.cost_cents);
+            let limit = limit(&budget.cost_cents).filter(|limit| used >= *limit)?;
+            Some(format!("{} of {} in cost", cents(used), cents(limit)))
         })
         .or_else(|| spent(elapsed, 0, budget.time.map(|time| time.0), "seconds"))
+}
+
+/// `1.05`: the definition names no currency.
+fn cents(cents: u64) -> String {
+    format!("{}.{:02}", cents / 100, cents % 100)
 }
 
 /// No work starts when the budget is used up: the run waits for a person.

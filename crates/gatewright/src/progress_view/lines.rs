@@ -2,7 +2,7 @@
 //!
 //! The names of the fields are documented in `docs/headless.md` and never change their meaning.
 
-use engine::Usage;
+use engine::{CheckVerdict, Usage};
 use runner::progress::{Progress, ProgressContext, Watcher, Worker};
 use runner::prompt::Prompt;
 use serde_json::{Value, json};
@@ -114,9 +114,12 @@ fn facts(at: &ProgressContext<'_>, what: &Progress) -> Value {
         Progress::CheckBegan { stage } => json!({ "check": stage.as_str() }),
         Progress::CheckEnded {
             stage,
-            passed,
+            verdict,
             tail,
-        } => json!({ "check": stage.as_str(), "passed": passed, "tail": tail }),
+        } => {
+            let passed = *verdict == CheckVerdict::Passed;
+            json!({ "check": stage.as_str(), "passed": passed, "verdict": verdict.word(), "tail": tail })
+        }
         Progress::Asked { question, choices } => {
             json!({ "question": question, "choices": choices })
         }

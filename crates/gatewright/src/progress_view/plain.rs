@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, DispatchId};
+use engine::{AgentName, CheckVerdict, DispatchId};
 use runner::progress::{Progress, ProgressContext, Watcher, Worker};
 use runner::prompt::Prompt;
 use views::progress::short;
@@ -72,9 +72,9 @@ impl Teller {
             }
             Progress::CheckEnded {
                 stage,
-                passed,
+                verdict,
                 tail,
-            } => checked(stage.as_str(), *passed, tail),
+            } => checked(stage.as_str(), *verdict, tail),
             Progress::Asked { question, choices } => (Style::Wait, asked(question, choices)),
             Progress::Answered { by, answer } => {
                 (Style::Normal, format!("{by} answered: {answer}"))
@@ -128,12 +128,14 @@ fn began(worker: &Worker) -> String {
     )
 }
 
-fn checked(stage: &str, passed: bool, tail: &str) -> (Style, String) {
+fn checked(stage: &str, verdict: CheckVerdict, tail: &str) -> (Style, String) {
     let last = tail.lines().rev().find(|line| !line.trim().is_empty());
-    match (passed, last) {
-        (true, _) => (Style::Good, format!("{stage} passed")),
-        (false, Some(last)) => (Style::Bad, format!("{stage} failed: {last}")),
-        (false, None) => (Style::Bad, format!("{stage} failed")),
+    match (verdict, last) {
+        (CheckVerdict::Passed, _) => (Style::Good, format!("{stage} passed")),
+        (CheckVerdict::Failed, Some(last)) => (Style::Bad, format!("{stage} failed: {last}")),
+        (CheckVerdict::Failed, None) => (Style::Bad, format!("{stage} failed")),
+        // What the commands printed is not the reason.
+        (CheckVerdict::Void, _) => (Style::Wait, format!("{stage} has no verdict")),
     }
 }
 
@@ -186,5 +188,21 @@ impl Watcher for Plain<'_> {
 
     fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
         Terminal::open()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_void_check_has_no_verdict_whatever_it_printed() {
+        for (verdict, says) in [
+            (CheckVerdict::Passed, "testing passed"),
+            (CheckVerdict::Failed, "testing failed: OK"),
+            (CheckVerdict::Void, "testing has no verdict"),
+        ] {
+            assert_eq!(checked("testing", verdict, "OK\n").1, says);
+        }
     }
 }

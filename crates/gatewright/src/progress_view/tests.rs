@@ -100,7 +100,7 @@ fn story() -> Vec<Progress> {
         },
         Progress::CheckEnded {
             stage: stage("checking"),
-            passed: false,
+            verdict: engine::CheckVerdict::Failed,
             tail: "one\ntwo\n\n".to_owned(),
         },
         Progress::Asked {

@@ -83,7 +83,11 @@ fn tokens_are_counted_over_the_whole_run() {
 
 #[test]
 fn cost_is_counted_over_the_whole_run() {
-    spent_by_the_first("cost = \"0.30\"", ("claude", CLAUDE), "40 of 30 cents");
+    spent_by_the_first(
+        "cost = \"0.30\"",
+        ("claude", CLAUDE),
+        "0.40 of 0.30 in cost",
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What an agent process has printed so far, and how it says that it ended.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use engine::Usage;
 
 use super::service_failure::{self, ServiceFailure};
@@ -25,8 +27,28 @@ pub struct AgentOutput {
     pub usage: Usage,
     pub end: Option<ReportedEnd>,
     pub last_error: Option<String>,
+    /// Calls that the program itself refused to its agent, with their tools. Nobody was there to allow them.
+    pub(crate) refused_calls: BTreeMap<String, String>,
+    /// Calls that our own hooks refused.
+    pub(crate) refused_by_us: BTreeSet<String>,
     /// The next piece of text belongs to the same message.
     pub(crate) reply_is_partial: bool,
+}
+
+impl AgentOutput {
+    /// The tools that the program itself refused to its agent, as `Write (3 times), Bash`.
+    pub fn refused_tools(&self) -> Option<String> {
+        let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
+        for tool in self.refused_calls.values() {
+            *tools.entry(tool).or_default() += 1;
+        }
+        let named = tools.into_iter().map(|(tool, times)| match times {
+            1 => tool.to_owned(),
+            times => format!("{tool} ({times} times)"),
+        });
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
 }
 
 /// How the agent says that it ended.

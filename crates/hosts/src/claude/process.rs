@@ -98,11 +98,14 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             error: None,
         } => said(&message, parent_tool_use_id.is_some(), agent_output),
         OutputLine::User { message } => {
-            // A refused call also ends as an error.
             let blocks = message.blocks().into_iter();
-            agent_output.used_a_tool |= blocks
-                .filter_map(Block::tool_result)
-                .any(|is_error| !is_error);
+            for result in blocks.filter_map(Block::tool_result) {
+                // A refused call also ends as an error.
+                agent_output.used_a_tool |= !result.is_error;
+                if result.is_our_refusal() {
+                    agent_output.refused_by_us.insert(result.tool_use_id);
+                }
+            }
         }
         OutputLine::Result(finish) => finished(&finish, agent_output),
     }
@@ -115,7 +118,7 @@ fn said(message: &Message, of_subagent: bool, agent_output: &mut AgentOutput) {
         match block {
             Block::Text { text } => texts.push(text),
             Block::ToolUse { name, input } => agent_output.set_activity(&name, input.detail()),
-            Block::ToolResult { .. } | Block::Other => {}
+            Block::ToolResult(_) | Block::Other => {}
         }
     }
     if !texts.is_empty() && !of_subagent {
@@ -127,6 +130,12 @@ fn said(message: &Message, of_subagent: bool, agent_output: &mut AgentOutput) {
 /// one counts. The subtype is `success` even for some errors.
 fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
     agent_output.usage.turns += 1;
+    for denial in &finish.permission_denials {
+        if !agent_output.refused_by_us.contains(&denial.tool_use_id) {
+            let (call, tool) = (denial.tool_use_id.clone(), denial.tool_name.clone());
+            agent_output.refused_calls.insert(call, tool);
+        }
+    }
     agent_output.usage.tokens = finish.tokens();
     agent_output.usage.cost_cents = cents(finish.total_cost_usd);
     let well = finish.subtype == "success" && !finish.is_error;

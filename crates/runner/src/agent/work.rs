@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, Usage, Who, WorkEvent, WorkRef,
-    WorkResult,
+    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, SessionEvent, Usage, Who,
+    WorkEvent, WorkRef, WorkResult,
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
@@ -167,6 +167,7 @@ impl Work<'_, '_> {
             report = self.listen(opened, &anew, prompt, deadline)?;
         }
         self.count(meter, &report);
+        self.note_refused_tools(opened, &report)?;
         if report.was_stopped() && self.setup.on_stop == OnStop::LeaveOpen {
             return Ok(None);
         }
@@ -185,6 +186,26 @@ impl Work<'_, '_> {
         self.record.ended = Some(ended.clone());
         self.keep()?;
         Ok(Some(ended))
+    }
+
+    /// A program may refuse tools to its own agent. The person hears that, and not only what is missing then.
+    fn note_refused_tools(
+        &mut self,
+        opened: &OpenRun,
+        report: &ProcessReport,
+    ) -> Result<(), Failure> {
+        let Some(tools) = report.agent_output.refused_tools() else {
+            return Ok(());
+        };
+        let (program, dispatch) = (self.spec.runner.word(), &self.dispatch);
+        let message = format!(
+            "{program} did not allow {} '{}' to use {tools}: see its permission settings",
+            dispatch.id, dispatch.agent
+        );
+        (self.setup.updates)(WorkerUpdate::Void(message.clone()));
+        let opened = self.workspace.read(&opened.run().id)?;
+        let remarked = Happening::Session(SessionEvent::Remarked { message });
+        transact::try_once(self.workspace, opened, &Who::Engine, remarked).map(drop)
     }
 
     /// Programs store a conversation only after its first message. A worker that ended earlier

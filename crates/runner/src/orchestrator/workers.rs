@@ -220,10 +220,18 @@ impl Orchestrator<'_, '_> {
             model: choice.settings.model.clone(),
             attempt: dispatch.attempt,
         };
+        let is_over = matches!(task.from, StartFrom::ProcessEnd(_));
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
         let run = move |tell: &mut dyn FnMut(WorkerUpdate)| task.run(&shared, tell);
         self.pool.begin(who, Some(worker.clone()), run)?;
-        self.tell(opened, &Progress::WorkerBegan { worker });
+        let what = if is_over {
+            let (id, agent) = (worker.dispatch, worker.agent);
+            let text = format!("{id} '{agent}' had ended: its work is judged now");
+            Progress::Remark { text }
+        } else {
+            Progress::WorkerBegan { worker }
+        };
+        self.tell(opened, &what);
         Ok(())
     }
 

@@ -178,7 +178,7 @@ fn checked(
 ) -> Value {
     json!({
         "stage": stage.as_str(),
-        "verdict": verdict_word(verdict),
+        "verdict": verdict.word(),
         "results": results.iter().map(check_json).collect::<Vec<_>>(),
         "tree_before": tree.before.to_string(),
         "tree_after": tree.after.to_string(),
@@ -232,14 +232,6 @@ pub(crate) fn duty_json(duty: &Duty) -> Value {
         Duty::Review { reviewer } => json!({ "kind": "review", "reviewer": reviewer + 1 }),
         Duty::Fix { reviewer } => json!({ "kind": "fix", "reviewer": reviewer + 1 }),
         Duty::Step { step } => json!({ "kind": "step", "step": step.as_str() }),
-    }
-}
-
-fn verdict_word(verdict: CheckVerdict) -> &'static str {
-    match verdict {
-        CheckVerdict::Passed => "passed",
-        CheckVerdict::Failed => "failed",
-        CheckVerdict::Void => "void",
     }
 }
 

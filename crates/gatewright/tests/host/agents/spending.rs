@@ -33,7 +33,7 @@ fn a_conversation_that_goes_on_costs_what_it_added_and_the_budget_stops_the_next
     let world = World::with(&pipeline, [Actor::new(&you_are("maker"), turns)]);
     let ran = world.run("pipeline.toml", &[]).exits(6);
     assert_eq!(cents(&world), [33, 32], "{ran}");
-    assert!(ran.stdout.contains("65 of 50 cents"), "{ran}");
+    assert!(ran.stdout.contains("0.65 of 0.50 in cost"), "{ran}");
     assert_eq!(world.facts("admitted").len(), 2, "{ran}");
     world.type_in(&["answer", RUN, "continue"]).succeeds();
     world.resume().succeeds();
@@ -60,7 +60,7 @@ fn after_a_kill_what_the_worker_spends_then_is_counted_once() {
     let ran = world.resume().exits(6);
     // What the killed process had spent it never told.
     assert_eq!(cents(&world), [33], "{ran}");
-    assert!(ran.stdout.contains("33 of 30 cents"), "{ran}");
+    assert!(ran.stdout.contains("0.33 of 0.30 in cost"), "{ran}");
     assert_eq!(world.facts("admitted").len(), 1, "{ran}");
     assert_eq!(world.conversations(&you_are("maker")).len(), 1);
 }

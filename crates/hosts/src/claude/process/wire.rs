@@ -69,22 +69,42 @@ pub(super) enum Block {
         #[serde(default)]
         input: ToolArguments,
     },
-    ToolResult {
-        #[serde(default)]
-        is_error: bool,
-    },
+    ToolResult(ToolResult),
     #[serde(other)]
     Other,
 }
 
 impl Block {
-    /// Whether a tool result is an error; `None` if the block is something else.
-    pub(super) fn tool_result(self) -> Option<bool> {
+    /// The result of a tool, if the block is one.
+    pub(super) fn tool_result(self) -> Option<ToolResult> {
         match self {
-            Self::ToolResult { is_error } => Some(is_error),
+            Self::ToolResult(result) => Some(result),
             Self::Text { .. } | Self::ToolUse { .. } | Self::Other => None,
         }
     }
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolResult {
+    pub is_error: bool,
+    pub tool_use_id: String,
+    content: serde_json::Value,
+}
+
+impl ToolResult {
+    /// Did a hook of ours refuse the call?
+    pub(super) fn is_our_refusal(&self) -> bool {
+        self.is_error && self.content.to_string().contains("GW-R")
+    }
+}
+
+/// A call that the program did not allow, or that a hook refused.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Denial {
+    pub tool_name: String,
+    pub tool_use_id: String,
 }
 
 /// The arguments of a tool call that are worth showing to a person.
@@ -124,6 +144,7 @@ pub(super) struct ResultLine {
     pub total_cost_usd: f64,
     pub api_error_status: Option<u64>,
     pub api_error_type: Option<String>,
+    pub permission_denials: Vec<Denial>,
     errors: Vec<String>,
     #[serde(rename = "modelUsage")]
     model_usage: BTreeMap<String, ModelUsage>,

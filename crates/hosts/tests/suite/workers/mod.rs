@@ -303,3 +303,19 @@ fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
         assert_eq!(told, expected, "{program:?} {code} {last_words}");
     }
 }
+
+#[test]
+fn what_claude_itself_refuses_its_agent_is_told_apart_from_our_refusals() {
+    let ours = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"tool_use_id":"c1","content":"GW-R20 refused: the stage forbids it"}]}}"#;
+    let theirs = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"tool_use_id":"c2","content":"permission was not granted"}]}}"#;
+    let denied = r#"{"type":"result","subtype":"success","permission_denials":[
+        {"tool_name":"Bash","tool_use_id":"c1"},{"tool_name":"Write","tool_use_id":"c2"},
+        {"tool_name":"Write","tool_use_id":"c3"},{"tool_name":"WebFetch","tool_use_id":"c4"}]}"#;
+    let mut agent_output = AgentOutput::default();
+    for line in [ours, theirs, &denied.replace('\n', "")] {
+        Program::Claude.read_line(line.as_bytes(), &mut agent_output);
+    }
+    let refused = agent_output.refused_tools();
+    assert_eq!(refused.as_deref(), Some("WebFetch, Write (2 times)"));
+    assert_eq!(AgentOutput::default().refused_tools(), None);
+}
