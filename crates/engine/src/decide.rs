@@ -186,6 +186,7 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
         EngineEvent::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
         EngineEvent::ViewChanged { view, path, how } => view::disturbed(draft, view, path, *how),
         EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
+        EngineEvent::LeftUnused => session::left_unused(draft),
     }
 }
 

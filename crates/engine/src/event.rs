@@ -223,6 +223,8 @@ pub enum EngineEvent {
     },
     /// Nothing happened; time limits are judged.
     TimePassed,
+    /// The session that began the run with itself is over.
+    LeftUnused,
 }
 
 /// What somebody did to the file of a view.

@@ -78,6 +78,6 @@ pub use rule::Rule;
 pub use run::*;
 pub use safe::{is_forbidden, safe};
 pub use stage::*;
-pub use status::{is_over, is_stale, status};
+pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;
 pub use view::{LoopView, Removed, TextOrParam, View, ViewFormat, ViewTemplate};

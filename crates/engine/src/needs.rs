@@ -129,7 +129,8 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
         EngineEvent::TakenUp
         | EngineEvent::ChecksRan { .. }
         | EngineEvent::ViewChanged { .. }
-        | EngineEvent::TimePassed => Needs::default(),
+        | EngineEvent::TimePassed
+        | EngineEvent::LeftUnused => Needs::default(),
     }
 }
 

@@ -40,6 +40,7 @@ rules! {
     TakeUp, "GW-R06", "a queued run is picked up once";
     SessionOver, "GW-R07", "the workers of a session end with it, and may start again";
     NeverBegan, "GW-R08", "work that never started is dropped at the person's next message";
+    Unused, "GW-R09", "a run that began with its session and did nothing ends after it";
 
     AgentInTurn, "GW-R10", "the stage's own agent may work";
     AgentOutOfTurn, "GW-R11", "only the agents of the current stage may work";

@@ -3,10 +3,11 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::names::{StageName, Time};
+use crate::definition::Begins;
+use crate::names::{DispatchId, StageName, Time};
 use crate::pipeline::Pipeline;
 use crate::question::question_of;
-use crate::run::{Run, Standing, Status};
+use crate::run::{BindingState, Run, Standing, Status, Usage};
 use crate::stage::{End, Work};
 
 /// The run's status, from stage and standing together.
@@ -52,6 +53,26 @@ pub fn is_over(pipeline: &Pipeline, run: &Run) -> bool {
         status(pipeline, run),
         Status::Completed | Status::Failed | Status::Cancelled
     )
+}
+
+/// Has the session of an always-on run ended, and nothing come of the run? Marks of unjudged events
+/// stay in its history.
+pub fn is_unused(pipeline: &Pipeline, run: &Run) -> bool {
+    let always_on = pipeline.definition().begins == Begins::Session;
+    let session = run.session.as_ref();
+    let left = session.is_some_and(|binding| binding.state == BindingState::Ended);
+    let stands = matches!(
+        run.standing,
+        Standing::Going | Standing::Abandoned | Standing::Stale
+    );
+    let untouched = run.position.visit == 1
+        && run.last_dispatch == DispatchId(0)
+        && run.artifacts.is_empty()
+        && run.approved.is_empty()
+        && run.gates.is_empty()
+        && run.used == Usage::default();
+    let by_nobody = run.overrides.is_empty() && run.bypass.is_none();
+    always_on && left && stands && untouched && by_nobody && !is_over(pipeline, run)
 }
 
 /// Has nothing happened for longer than the pipeline's `ttl`?

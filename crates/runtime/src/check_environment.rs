@@ -241,6 +241,33 @@ pub fn give(state: &State, project: &Project, new: &Given) -> Result<Hash, Failu
     Ok(hash)
 }
 
+/// Removes kept environments that are not among these and that no project has. Young ones stay: their
+/// run may be about to begin.
+pub fn forget(state: &State, used: &BTreeSet<Hash>) {
+    let listed = std::fs::read_dir(state.folder().join(FOLDER));
+    let paths: Vec<PathBuf> = listed
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    let is_project = |path: &&PathBuf| path.extension().is_some_and(|end| end == "project");
+    let given = paths.iter().filter(is_project).filter_map(|path| {
+        let text = std::fs::read_to_string(path).ok()?;
+        let value: Value = serde_json::from_str(&text).ok()?;
+        Hash::parse(value["environment"].as_str()?)
+    });
+    let given: BTreeSet<Hash> = given.collect();
+    for path in &paths {
+        let hash = path
+            .file_name()
+            .and_then(|name| Hash::parse(name.to_str()?));
+        let unused = hash.is_some_and(|hash| !used.contains(&hash) && !given.contains(&hash));
+        if unused && state::is_old(path) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
 fn kept(state: &State, hash: Hash) -> PathBuf {
     state.folder().join(FOLDER).join(hash.to_string())
 }

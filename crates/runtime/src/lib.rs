@@ -45,6 +45,7 @@ pub mod subprocess;
 pub mod task_graph_file;
 pub mod transact;
 pub mod trust;
+pub mod unused_runs;
 pub mod view_files;
 pub mod watchdog;
 pub mod witness;

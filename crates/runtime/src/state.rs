@@ -20,6 +20,12 @@ const NAME: &str = "gatewright";
 /// How many runs can be locked at once without sharing a lock.
 const MOST_TURNS: usize = 16;
 
+/// How the names of files begin that have not got their own yet.
+const TEMPORARY: &str = ".tmp";
+
+/// Younger files may belong to a process that is still at work.
+const OLD: Duration = Duration::from_secs(60 * 60);
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     folder: PathBuf,
@@ -110,6 +116,18 @@ impl State {
         folder
     }
 
+    /// Removes what killed processes left half written, here and in the folders of this one.
+    pub fn forget_temporary_files(&self) {
+        let folders = entries(&self.folder).filter(|path| path.is_dir());
+        for folder in folders.chain([self.folder.clone()]) {
+            let half = entries(&folder).filter(|path| is_temporary(path) && path.is_file());
+            // What cannot be removed now is removed the next time.
+            half.filter(|path| is_old(path)).for_each(|path| {
+                let _ = fs::remove_file(path);
+            });
+        }
+    }
+
     /// Removes the files of runs that are gone.
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in [
@@ -126,6 +144,9 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
     let listed = fs::read_dir(folder).into_iter().flatten();
     for entry in listed.filter_map(Result::ok) {
         let name = entry.file_name();
+        if is_temporary(Path::new(&name)) {
+            continue;
+        }
         let run = name.to_str().and_then(|name| name.split('.').next());
         if !run.is_some_and(is_there) {
             // What cannot be removed now is removed the next time.
@@ -136,6 +157,24 @@ fn forget(folder: &Path, is_there: &impl Fn(&str) -> bool) {
             };
         }
     }
+}
+
+/// A file that is about to get its name: see `write_durably`.
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| name.starts_with(TEMPORARY))
+}
+
+/// Nobody is still at work on a file of this age.
+pub(crate) fn is_old(path: &Path) -> bool {
+    let written = fs::symlink_metadata(path).and_then(|metadata| metadata.modified());
+    let age = written.map(|written| written.elapsed().unwrap_or_default());
+    age.is_ok_and(|age| age >= OLD)
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let listed = fs::read_dir(folder).into_iter().flatten();
+    listed.filter_map(|entry| Some(entry.ok()?.path()))
 }
 
 /// Writes a file of the state folder atomically. It is durable when this returns.
@@ -157,7 +196,9 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         .recursive(true)
         .mode(0o700)
         .create(folder)?;
-    tempfile::NamedTempFile::new_in(folder)
+    tempfile::Builder::new()
+        .prefix(TEMPORARY)
+        .tempfile_in(folder)
 }
 
 fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -191,6 +232,26 @@ mod tests {
                 .to_string()
                 .ends_with("set HOME or XDG_STATE_HOME to an absolute path")
         );
+    }
+
+    #[test]
+    fn only_old_temporary_files_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let long_ago = std::time::SystemTime::now() - OLD - OLD;
+        for name in ["told/.tmpold", "told/.tmpnew", ".tmpold", "told/r-1"] {
+            let path = folder.path().join(name);
+            write_durably(&path, "half").unwrap();
+            if name.ends_with("old") {
+                let file = fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(long_ago).unwrap();
+            }
+        }
+        state.forget_temporary_files();
+        state.forget_runs(|run| run == "r-1");
+        let left = |name: &str| folder.path().join(name).exists();
+        assert!(left("told/.tmpnew") && left("told/r-1"));
+        assert!(!left("told/.tmpold") && !left(".tmpold"));
     }
 
     #[test]

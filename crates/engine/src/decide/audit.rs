@@ -23,7 +23,7 @@ use crate::pipeline::Pipeline;
 use crate::rule::Rule;
 use crate::run::{Dispatch, Duty, Gate, Run, TreeAccess};
 use crate::stage::{Edge, Stage, Way, Work};
-use crate::status::is_completed;
+use crate::status::{is_completed, is_unused};
 
 /// Folds a journal from its first entry on, and asks of each whether a rule gives it.
 ///
@@ -108,7 +108,8 @@ impl<'a> Audit<'a> {
     }
 
     fn judge(&self, run: &Run, entry: &Entry) -> Result<(), Damage> {
-        if is_a_persons(entry) && !entry.by.is_human() {
+        let unused = entry.rule == Rule::Unused && is_unused(self.pipeline, run);
+        if is_a_persons(entry) && !entry.by.is_human() && !unused {
             return damage(format!(
                 "{} decided what only a person can",
                 entry.by.name()

@@ -15,7 +15,7 @@ use crate::outcome::Fault;
 use crate::rule::Rule;
 use crate::run::{BindingState, Process, Standing, Status, Unguarded, Usage};
 use crate::stage::StopRule;
-use crate::status::status;
+use crate::status::{is_unused, status};
 
 /// How often a session is held back without progress before the run waits for a person. It stays
 /// under the cap at which hosts override a stop hook.
@@ -85,6 +85,16 @@ pub(super) fn ended(draft: &mut Draft<'_>, session: &SessionId) -> Verdict {
         }
         Some(_) | None => Verdict::done(Rule::NotBound),
     }
+}
+
+/// A run that began with its session, and did nothing, ends with it: nobody would ever end it.
+pub(super) fn left_unused(draft: &mut Draft<'_>) -> Verdict {
+    if !is_unused(draft.pipeline, &draft.run) {
+        return Verdict::done(Rule::Quiet);
+    }
+    let reason = String::from("its session ended without any work");
+    draft.record(Rule::Unused, Fact::Cancelled { reason });
+    Verdict::done(Rule::Unused)
 }
 
 /// The workers of a session end with it. That is not a failure, so it costs no attempt.

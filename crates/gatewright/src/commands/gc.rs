@@ -1,12 +1,14 @@
 //! `gatewright gc`: deletes old finished runs, and contents that no run refers to.
 
-use engine::{Held, Seconds, Time};
+use std::collections::BTreeSet;
+
+use engine::{Held, RunId, Seconds, Time};
 use runner::worktree::Worktrees;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::workspace::Workspace;
-use runtime::{clock, duration, enrolment, find_run};
+use runtime::{check_environment, clock, duration, enrolment, find_run, unused_runs};
 use serde_json::json;
 use store::{Backend, Collect, RunSummary};
 
@@ -98,14 +100,28 @@ fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
 
 fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
+    let closed = unused_runs::close_all(&mut workspace)?;
+    if closed > 0 {
+        let runs = count(closed, "run", "runs");
+        output.say(&format!(
+            "ended {runs} whose session is over and did nothing"
+        ));
+    }
     let earlier = workspace.store.runs(None)?;
     let collected = workspace.store.gc(&Collect {
         before,
         shrink: true,
     })?;
-    let left = workspace.store.runs(None)?;
-    let is_left = |run: &str| left.iter().any(|left| left.id.as_str() == run);
+    let left: BTreeSet<RunId> = workspace
+        .store
+        .runs(None)?
+        .into_iter()
+        .map(|run| run.id)
+        .collect();
+    let is_left = |run: &str| RunId::parse(run).is_ok_and(|run| left.contains(&run));
     workspace.state.forget_runs(is_left);
+    workspace.state.forget_temporary_files();
+    forget_environments(&workspace, &left)?;
     Worktrees::forget_runs(&workspace.state, is_left)?;
     enrolment::forget(&workspace.state, |run| is_left(run.as_str()));
     let ids = earlier.iter().map(|run| run.id.as_str());
@@ -133,6 +149,17 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     });
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
+}
+
+/// Removes the environments that neither a run nor a project has any more.
+fn forget_environments(workspace: &Workspace<'_>, left: &BTreeSet<RunId>) -> Result<(), Failure> {
+    let mut used = BTreeSet::new();
+    for run in left {
+        let stored = workspace.store.run(run)?;
+        used.extend(stored.and_then(|stored| stored.run.environment));
+    }
+    check_environment::forget(&workspace.state, &used);
+    Ok(())
 }
 
 fn count(number: u64, one: &str, more: &str) -> String {

@@ -20,7 +20,7 @@ use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
-use runtime::{find_run, ids};
+use runtime::{find_run, ids, unused_runs};
 use store::{Backend as _, RunSummary};
 
 use super::call::HookCall;
@@ -264,7 +264,14 @@ impl Arriving<'_> {
         let short: String = self.session.as_str().chars().take(8).collect();
         let task = format!("what session {short} is asked to do");
         let by = Who::Session(self.session.clone());
-        self.begin(context, pipeline, task, &[], by).map(Some)
+        let begun = self.begin(context, pipeline, task, &[], by)?;
+        // What earlier sessions left; this one is guarded whether that can be tidied or not.
+        if let What::SessionStarted { .. } = self.payload.what
+            && let Ok(mut workspace) = Workspace::for_writing(context)
+        {
+            let _ = unused_runs::close_old(&mut workspace);
+        }
+        Ok(Some(begun))
     }
 
     /// A person typed the command that starts this pipeline.

@@ -91,7 +91,7 @@ const MISSPELT_EXPECTATIONS: &str = "
 start⏎  stage wirte           | 2:9  | GW-S04 | `wirte` is not a stage of this pipeline | did you mean `write`?
 start⏎  statu running         | 2:3  | GW-S03 | `statu` is not something that can be expected | did you mean `status`?
 start⏎  status runing         | 2:10 | GW-S03 | `runing` is not a status | did you mean `running`?
-start⏎  rule GW-R9            | 2:8  | GW-S04 | `GW-R9` is not the code of a rule | did you mean `GW-R19`?
+start⏎  rule GW-R9            | 2:8  | GW-S04 | `GW-R9` is not the code of a rule | did you mean `GW-R09`?
 start⏎  reply refused         | 2:9  | GW-S03 | `refused` is not a reply | did you mean `refuse`?
 start⏎  counter change 1      | 2:11 | GW-S04 | `change` is not a counter of this pipeline | did you mean `changes`?
 start⏎  counter changes many  | 2:19 | GW-S05 | `many` is not a number | write it in digits, as `3`

@@ -1,6 +1,8 @@
 //! Collection: deletes whole runs, then contents that no run holds; and the backup of the store.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use engine::RunId;
 use rusqlite::params;
@@ -11,58 +13,92 @@ use super::heads::Heads;
 use super::read::place;
 use super::table::signed;
 use super::write::WriteTransaction;
+use super::writer_lock::WriterLock;
 use crate::error::Corruption;
 use crate::{Collect, Collected, Error};
+
+/// The most runs that one transaction deletes: a hook waits for no more than these.
+pub(super) const MOST_RUNS: u64 = 50;
+
+/// The same for contents.
+const MOST_CONTENTS: u64 = 500;
+
+/// The lock has no queue, so a writer that waits gets the time to take it.
+const TURN: Duration = Duration::from_millis(2);
+
+/// Rewriting the file is worth the wait if at least this part of it is free: one in so many pages.
+const WORTH_SHRINKING: i64 = 4;
 
 const CHOOSE: &str = "
     INSERT INTO removals SELECT number FROM runs
     WHERE status IN ('completed', 'failed', 'cancelled') AND updated_at < ?1
-    AND NOT EXISTS (SELECT 1 FROM leases WHERE run = runs.number AND holder IS NOT NULL)";
+    AND NOT EXISTS (SELECT 1 FROM leases WHERE run = runs.number AND holder IS NOT NULL)
+    LIMIT ?2";
 const CHOSEN: &str = "SELECT number, id FROM runs WHERE number IN (SELECT run FROM removals)";
 const REMOVE_LINES: &str = "DELETE FROM entries WHERE place BETWEEN ?1 AND ?2";
 const REMOVE_RUNS: &str = "DELETE FROM runs WHERE number IN (SELECT run FROM removals)";
 const REMOVE_REMOVALS: &str = "DELETE FROM removals";
 const REMOVE_CONTENTS: &str = "
-    DELETE FROM contents WHERE added_at < ?1 AND number NOT IN (SELECT content FROM holds)";
+    DELETE FROM contents WHERE number IN (
+        SELECT number FROM contents
+        WHERE added_at < ?1 AND number NOT IN (SELECT content FROM holds) LIMIT ?2)";
 const REMOVE_DEFINITIONS: &str = "
     DELETE FROM definitions WHERE number NOT IN (SELECT definition FROM runs)";
 
+/// Deletes in small steps, each a transaction of its own. Other writers come between two of them.
 pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Error> {
-    let writing = WriteTransaction::begin(sqlite)?;
-    let (collected, runs) = remove(&writing, collect)?;
-    let heads = Heads::find(writing.table().folder)?;
-    // Before the commit the heads are cleared, and after it they are removed: a head with entries
-    // but without a run would look like a deleted run, and a run without a head like a lost head.
-    heads
-        .iter()
-        .try_for_each(|heads| each(&runs, |run| heads.clear(run)))?;
-    let turn = writing.commit()?;
-    heads
-        .iter()
-        .try_for_each(|heads| each(&runs, |run| heads.remove(run)))?;
+    let mut collected = Collected::default();
+    while runs(sqlite, collect, &mut collected)? == MOST_RUNS {
+        thread::sleep(TURN);
+    }
+    while contents(sqlite, collect, &mut collected)? == MOST_CONTENTS {
+        thread::sleep(TURN);
+    }
     tidy(sqlite, collect)?;
-    drop(turn);
     Ok(collected)
 }
 
-fn remove(
-    writing: &WriteTransaction<'_>,
-    collect: &Collect,
-) -> Result<(Collected, Vec<RunId>), Error> {
-    let before = signed(collect.before.0);
+/// Deletes some runs, and returns how many.
+fn runs(sqlite: &mut Sqlite, collect: &Collect, collected: &mut Collected) -> Result<u64, Error> {
+    let writing = WriteTransaction::begin(sqlite)?;
     let table = writing.table();
-    table.execute(CHOOSE, [before])?;
-    let chosen = chosen(writing)?;
-    let mut collected = Collected::default();
+    table.execute(CHOOSE, params![signed(collect.before.0), signed(MOST_RUNS)])?;
+    let chosen = chosen(&writing)?;
+    let mut entries = 0;
     for (number, _) in &chosen {
         let range = params![place(*number, 0), place(*number, u64::MAX)];
-        collected.entries += table.execute(REMOVE_LINES, range)? as u64;
+        entries += table.execute(REMOVE_LINES, range)? as u64;
     }
-    collected.runs = table.execute(REMOVE_RUNS, [])? as u64;
+    let runs = table.execute(REMOVE_RUNS, [])? as u64;
     table.execute(REMOVE_REMOVALS, [])?;
-    collected.contents = table.execute(REMOVE_CONTENTS, [before])? as u64;
-    collected.definitions = table.execute(REMOVE_DEFINITIONS, [])? as u64;
-    Ok((collected, chosen.into_iter().map(|(_, run)| run).collect()))
+    let ids: Vec<RunId> = chosen.into_iter().map(|(_, run)| run).collect();
+    let heads = Heads::find(table.folder)?;
+    // Before the commit the heads are cleared, and after it they are removed: a head with entries
+    // but without a run would look like a deleted run, and a run without a head like a lost head.
+    heads.iter().try_for_each(|heads| heads.clear_all(&ids))?;
+    let _turn = writing.commit()?;
+    heads
+        .iter()
+        .try_for_each(|heads| each(&ids, |run| heads.remove(run)))?;
+    collected.runs += runs;
+    collected.entries += entries;
+    Ok(runs)
+}
+
+/// Deletes some contents that no run holds, and the definitions without runs.
+fn contents(
+    sqlite: &mut Sqlite,
+    collect: &Collect,
+    collected: &mut Collected,
+) -> Result<u64, Error> {
+    let writing = WriteTransaction::begin(sqlite)?;
+    let table = writing.table();
+    let before = signed(collect.before.0);
+    let contents = table.execute(REMOVE_CONTENTS, params![before, signed(MOST_CONTENTS)])? as u64;
+    collected.contents += contents;
+    collected.definitions += table.execute(REMOVE_DEFINITIONS, [])? as u64;
+    writing.commit()?;
+    Ok(contents)
 }
 
 fn chosen(writing: &WriteTransaction<'_>) -> Result<Vec<(i64, RunId)>, Error> {
@@ -84,12 +120,19 @@ fn each(runs: &[RunId], act: impl Fn(&RunId) -> Result<(), Error>) -> Result<(),
     runs.iter().try_for_each(act)
 }
 
-/// Empties the log and, on request, returns freed space.
+/// Empties the log and, on request, returns freed space if there is much of it.
 fn tidy(sqlite: &Sqlite, collect: &Collect) -> Result<(), Error> {
+    let _turn = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
     let fault = |error| sqlite.folder.fault("tidy up", error);
     let run = |statement: &str| sqlite.connection.query_row(statement, [], |_| Ok(()));
+    let number = |statement: &str| {
+        let read = sqlite.connection.query_row(statement, [], |row| row.get(0));
+        read.map_err(fault)
+    };
     run("PRAGMA wal_checkpoint(TRUNCATE)").map_err(fault)?;
-    if collect.shrink {
+    let free: i64 = number("PRAGMA freelist_count")?;
+    let pages: i64 = number("PRAGMA page_count")?;
+    if collect.shrink && free.saturating_mul(WORTH_SHRINKING) >= pages {
         sqlite.connection.execute_batch("VACUUM").map_err(fault)?;
         run("PRAGMA wal_checkpoint(TRUNCATE)").map_err(fault)?;
     }

@@ -91,16 +91,23 @@ impl Heads {
     /// Creates the head file of a run that is about to start or to be collected: it covers no
     /// entries. From now on a run without a head file has lost it.
     pub(super) fn clear(&self, run: &RunId) -> Result<(), Error> {
-        let head = self.head(run, OFlags::RDWR | OFlags::CREATE)?;
-        let nothing = Tip {
-            version: 0,
-            head: chain::root(run),
-        };
-        head.write(nothing)?;
-        let synced = head.file.iter().try_for_each(File::sync_data);
-        synced
-            .and_then(|()| self.directory.sync_all())
-            .map_err(|error| io_error("sync", &head.path, error))
+        self.clear_all(core::slice::from_ref(run))
+    }
+
+    /// The same for several runs, with one sync of the folder.
+    pub(super) fn clear_all(&self, runs: &[RunId]) -> Result<(), Error> {
+        for run in runs {
+            let head = self.head(run, OFlags::RDWR | OFlags::CREATE)?;
+            let nothing = Tip {
+                version: 0,
+                head: chain::root(run),
+            };
+            head.write(nothing)?;
+            let synced = head.file.iter().try_for_each(File::sync_data);
+            synced.map_err(|error| io_error("sync", &head.path, error))?;
+        }
+        let synced = self.directory.sync_all();
+        synced.map_err(|error| io_error("sync", &self.path, error))
     }
 
     pub(super) fn remove(&self, run: &RunId) -> Result<(), Error> {

@@ -15,4 +15,5 @@ mod settings;
 mod slow;
 mod spooled;
 mod storm;
+mod unused;
 mod viewed;

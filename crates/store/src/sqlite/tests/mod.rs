@@ -1,5 +1,6 @@
 //! Tests that look inside the database.
 
+mod collecting;
 mod cost;
 mod formats;
 mod grouping;
