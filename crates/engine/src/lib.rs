@@ -80,4 +80,4 @@ pub use safe::{is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;
-pub use view::{LoopView, Removed, TextOrParam, View, ViewFormat, ViewTemplate};
+pub use view::{LoopView, Readers, Removed, TextOrParam, View, ViewFormat, ViewTemplate};

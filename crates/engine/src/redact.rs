@@ -54,15 +54,16 @@ pub fn redact<'a>(text: &'a str, secrets: &[String]) -> Cow<'a, str> {
     for word in words(text) {
         found.extend(secret_word(text, &word));
         found.extend(named_value(text, &word));
+        found.extend(credentials(text, &word));
     }
     replace(text, found)
 }
 
 /// The word, or what follows an escape such as the `\n` of JSON, if it is a token or looks random.
 fn secret_word(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
-    let is_secret = |word: &Range<usize>| {
-        let word = &text[word.clone()];
-        is_token(word) || looks_random(word)
+    let is_secret = |range: &Range<usize>| {
+        let word = &text[range.clone()];
+        is_token(word) || looks_random(word) && !is_public(text, range.start)
     };
     let after_escape = escape_length(text, word).map(|length| word.start + length..word.end);
     after_escape
@@ -70,8 +71,61 @@ fn secret_word(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         .or_else(|| Some(word.clone()).filter(is_secret))
 }
 
+/// What an encoded text begins with that everybody may read: files in URLs, sums of packages, public keys
+/// and certificates.
+const PUBLIC: [&str; 7] = [
+    ";base64,", "sha1-", "sha256-", "sha384-", "sha512-", "h1:", "AAAA",
+];
+
+/// Does the encoded text that holds this place begin as something public? Its slashes and line breaks
+/// divide it into words.
+fn is_public(text: &str, at: usize) -> bool {
+    let encodes = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let before = text.as_bytes()[..at].iter().rev();
+    let start = at - before.take_while(|byte| encodes(byte)).count();
+    let (before, whole) = text.split_at(start);
+    PUBLIC
+        .iter()
+        .any(|public| before.ends_with(public) || whole.starts_with(public))
+        || is_in_certificate(before)
+}
+
+fn is_in_certificate(before: &str) -> bool {
+    let begun = before.rfind("-----BEGIN ");
+    begun.is_some_and(|begun| {
+        let inside = &before[begun..];
+        let public = [
+            "-----BEGIN CERTIFICATE",
+            "-----BEGIN PUBLIC KEY",
+            "-----BEGIN RSA PUBLIC KEY",
+        ];
+        public.iter().any(|public| inside.starts_with(public)) && !inside.contains("-----END ")
+    })
+}
+
+/// What follows `Bearer`, or `Basic` in a header.
+fn credentials(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    const LEAST: usize = 16;
+    let before = text[..word.start].trim_end_matches(' ');
+    let ends = |name: &str| {
+        let start = before.len().checked_sub(name.len());
+        start.is_some_and(|start| before.as_bytes()[start..].eq_ignore_ascii_case(name.as_bytes()))
+    };
+    let is_named = before.len() < word.start && (ends("bearer") || ends("authorization: basic"));
+    let value = &text[word.clone()];
+    let is_value = value.len() >= LEAST && value.bytes().any(|byte| byte.is_ascii_digit());
+    // The rest of an encoded value lies behind its slashes.
+    let end = value_at(text, word.start).end.max(word.end);
+    (is_named && is_value).then_some(word.start..end)
+}
+
 /// How much of the word may belong to an escape.
 fn escape_length(text: &str, word: &Range<usize>) -> Option<usize> {
+    // The colour of a terminal, as in `\u{1b}[32m`.
+    if text[..word.start].ends_with("\u{1b}[") {
+        let colour = text[word.clone()].find('m')?;
+        return Some(colour + 1).filter(|length| *length < word.len());
+    }
     let is_escaped = text[..word.start].ends_with('\\');
     let length = match text.as_bytes()[word.start] {
         b'n' | b'r' | b't' | b'b' | b'f' => 1,
@@ -145,10 +199,12 @@ fn named_value(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let before = text[..word.start].trim_end_matches([' ', '"', '\'']);
     let name = before.strip_suffix([':', '='])?;
     let is_named = ends_with_secret_name(name.trim_end_matches([' ', '"', '\'']));
+    // A call of a function gives the value, and is none itself.
+    let is_call = text[word.end..].starts_with(['(', '[']);
     let value = value_at(text, word.start);
     [value, word.clone()]
         .into_iter()
-        .find(|value| is_named && is_named_secret(&text[value.clone()]))
+        .find(|value| is_named && !is_call && is_named_secret(&text[value.clone()]))
 }
 
 fn ends_with_secret_name(text: &str) -> bool {
@@ -178,15 +234,17 @@ fn is_reference(value: &str) -> bool {
     value.starts_with(['$', '<', '{', '[', '*', '%']) || value.contains(['(', '<', '['])
 }
 
-/// After `password=` short values and plain words count, too, but not the name of another variable.
+/// The name of another variable, or the way to it.
+fn is_variable(value: &str) -> bool {
+    let letters = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_');
+    value.bytes().all(letters) && value.contains(['.', '_'])
+}
+
+/// After `password=` short values and plain words count, too.
 fn is_assigned_secret(value: &str) -> bool {
-    let is_path = value
-        .bytes()
-        .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'.' | b'_'))
-        && value.contains(['.', '_']);
     value.len() >= SHORTEST_ASSIGNED
         && !is_reference(value)
-        && !is_path
+        && !is_variable(value)
         && !ends_with_secret_name(value)
 }
 
@@ -194,6 +252,7 @@ fn is_named_secret(value: &str) -> bool {
     let is_plain = value.bytes().all(is_word);
     value.len() >= SHORTEST_SECRET
         && !value.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && !is_variable(value)
         && (is_plain || !is_reference(value) && value.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
@@ -336,6 +395,37 @@ mod tests {
     }
 
     #[test]
+    fn credentials_of_a_header_and_tokens_in_colour_are_taken_out() {
+        let token = format!("ghp_{}", &RANDOM[..36]);
+        for (text, clean) in [
+            (
+                "Authorization: Bearer abcdef-0123456789-x".to_string(),
+                "Authorization: Bearer «redacted»".to_string(),
+            ),
+            (
+                "-H 'authorization: basic dXNlcjpwYXNzd29yZDE='".to_string(),
+                "-H 'authorization: basic «redacted»'".to_string(),
+            ),
+            (
+                format!("\u{1b}[32m{token}\u{1b}[0m"),
+                "\u{1b}[32m«redacted»\u{1b}[0m".to_string(),
+            ),
+            (
+                // After a certificate ends, what looks random is a secret again.
+                format!(
+                    "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n{}",
+                    &RANDOM[..40]
+                ),
+                "-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n«redacted»"
+                    .to_string(),
+            ),
+        ] {
+            check(&text, &clean);
+            check(&clean, &clean);
+        }
+    }
+
+    #[test]
     fn assigned_passwords_and_those_in_urls_are_taken_out() {
         for (text, clean) in [
             ("password=hunter2", "password=«redacted»"),
@@ -394,6 +484,18 @@ mod tests {
             "pypi-attestations-0.0.12 glft-2 SG.3 hvs.1 SKIP1 cio2",
             "feat/eyJ-2",
             "x86_64-unknown-linux-gnu-1.92.0 2026-11-16T20:28:49.123456789Z",
+            "password = get_password()",
+            "password = get_password2(user)",
+            "self.password = config.database_password",
+            "apiKey: process.env.API_KEY, token: string, access_token: string",
+            "secret: SecretManager.read_current",
+            "private_key: rsa.RSAPrivateKey",
+            "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ/AAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+            "\"integrity\": \"sha512-v2kDEe57lecTulaDIuNTPy3Ry4gLGJ6Z1O3vE1krgXZNrsQ+LFTGHVxVjcXPs17LhbZVGedAJv8XZ1tvj5FvSg==\"",
+            "github.com/a/b v1.2.3 h1:8aK2z4JmN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9mN1pQ3=",
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ7kL9mN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9mN1pQ3 me@host",
+            "-----BEGIN CERTIFICATE-----\nMIIB8aK2z4JmN1pQ3sT5vW7yZ9bC1dE3fG5hJ7kL9mN1pQ3\n-----END CERTIFICATE-----",
+            "the bearer of this letter, Bearer authentication, Authorization: Bearer $TOKEN",
         ] {
             check(text, text);
         }

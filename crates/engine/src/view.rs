@@ -11,6 +11,17 @@ pub struct View {
     /// May contain `{run}` and parameters.
     pub path: String,
     pub removed: Removed,
+    pub readers: Readers,
+}
+
+/// Who may read the file of a view. It tells what a run is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readers {
+    /// Only the account that Gatewright runs as.
+    #[default]
+    Owner,
+    /// Everybody whom the umask of the account lets read.
+    All,
 }
 
 /// What happens if somebody removes the file of a view.

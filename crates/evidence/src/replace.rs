@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 
+use engine::Readers;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -15,10 +16,15 @@ use crate::project::Project;
 /// Replaces a file and makes its folders. Returns the stamp of the new file.
 ///
 /// Nothing is synced: a view can be rendered again.
-pub fn replace(project: &Project, path: &InsidePath, bytes: &[u8]) -> Result<FileStamp, Error> {
+pub fn replace(
+    project: &Project,
+    path: &InsidePath,
+    bytes: &[u8],
+    readers: Readers,
+) -> Result<FileStamp, Error> {
     let write = || {
         let (folder, name) = folder_of(project, path, Way::Made)?;
-        folder.replace(name, bytes)?;
+        folder.replace(name, bytes, readers)?;
         folder
             .stat(name.as_bytes())
             .map(|stat| FileStamp::of(&stat))
@@ -124,13 +130,13 @@ impl Folder {
     }
 
     /// Writes a temporary file and renames it, so that a reader sees the old file or the new one.
-    fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), Refused> {
+    fn replace(&self, name: &str, bytes: &[u8], readers: Readers) -> Result<(), Refused> {
         match self.file(name.as_bytes()) {
             Ok(_) | Err(Refused::Absent) => {}
             Err(refused) => return Err(refused),
         }
         let beside = format!(".{name}.{}.new", std::process::id());
-        let written = self.write_new(&beside, bytes).and_then(|()| {
+        let written = self.write_new(&beside, bytes, readers).and_then(|()| {
             rustix::fs::renameat(self.descriptor(), &beside, self.descriptor(), name)
                 .map_err(|error| Refused::Io(error.into()))
         });
@@ -141,10 +147,13 @@ impl Folder {
         written
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8]) -> Result<(), Refused> {
+    fn write_new(&self, name: &str, bytes: &[u8], readers: Readers) -> Result<(), Refused> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o666);
+        let mode = Mode::from_raw_mode(match readers {
+            Readers::Owner => 0o600,
+            Readers::All => 0o666,
+        });
         let file = rustix::fs::openat(self.descriptor(), name, flags, mode)
             .map_err(|error| Refused::Io(error.into()))?;
         File::from(file).write_all(bytes).map_err(Refused::Io)
@@ -181,7 +190,7 @@ mod tests {
         let (folder, project, path) = place();
         let file = folder.path().join("shown/run.log");
         assert_eq!(file_stamp(&project, &path).unwrap(), None);
-        let first = replace(&project, &path, b"one\n").unwrap();
+        let first = replace(&project, &path, b"one\n", Readers::Owner).unwrap();
         assert_eq!(file_stamp(&project, &path).unwrap(), Some(first));
         assert_eq!(FileStamp::parse(&first.text()), Some(first));
         let text = fs::read(&file).unwrap();
@@ -196,7 +205,7 @@ mod tests {
     fn only_the_file_that_was_left_is_lengthened() {
         let (folder, project, path) = place();
         let file = folder.path().join("shown/run.log");
-        let first = replace(&project, &path, b"one\n").unwrap();
+        let first = replace(&project, &path, b"one\n", Readers::Owner).unwrap();
         let second = append(&project, &path, b"two\n", first).unwrap().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"one\ntwo\n");
         assert_eq!(

@@ -171,6 +171,7 @@ pub(crate) const SOURCES: &[&str] = &["reply", "answers"];
 pub(crate) const STOPS: &[&str] = &["free", "hold"];
 pub(crate) const ENDS: &[&str] = &["completed", "failed", "cancelled"];
 pub(crate) const REMOVED: &[&str] = &["render", "wait"];
+pub(crate) const READERS: &[&str] = &["owner", "all"];
 pub(crate) const CONVERSATIONS: &[&str] = &["fresh", "same"];
 pub(crate) const HOMES: &[&str] = &["own", "private"];
 

@@ -156,6 +156,7 @@ impl World {
             format: ViewFormat::Summary,
             path: String::from(path),
             removed: Removed::Rendered,
+            readers: engine::Readers::Owner,
         };
         self.definition.views.push(view);
     }

@@ -1,6 +1,6 @@
 //! Views are written after every change, whole, and never read back.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use crate::fixture::{SMALL, facts, project, run, start, to_the_question};
 
@@ -35,6 +35,37 @@ fn a_run_is_shown_in_files_after_every_change() {
     assert_eq!(stage(), "asking");
     assert!(project.read("shown/r-test.md").contains("write a note"));
     assert!(project.read("shown/diagram.mmd").contains("flowchart"));
+}
+
+/// What a run is about is its account's business, unless the pipeline says otherwise.
+#[test]
+fn a_view_is_private_unless_the_pipeline_says_otherwise() {
+    let project = project();
+    let views = VIEWS.replace(
+        "\"shown/status.json\"",
+        "{ path = \"shown/status.json\", readers = \"all\" }",
+    );
+    project.write("viewed.toml", format!("{SMALL}{views}"));
+    start(&project, "viewed.toml").succeeds();
+    to_the_question(&project);
+    let mode = |name: &str| {
+        let file = std::fs::metadata(project.path().join("shown").join(name));
+        file.unwrap().permissions().mode() & 0o777
+    };
+    for name in ["r-test.md", "diagram.mmd", "run.log"] {
+        assert_eq!(mode(name), 0o600, "{name}");
+    }
+    assert_eq!(mode("status.json") & 0o600, 0o600);
+    let open = project.path().join("open");
+    std::fs::write(&open, "").unwrap();
+    let usual = std::fs::metadata(&open).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("status.json"), usual);
+    let refused = VIEWS.replace(
+        "\"shown/status.json\"",
+        "{ path = \"shown/status.json\", readers = \"nobody\" }",
+    );
+    project.write("refused.toml", format!("{SMALL}{refused}"));
+    run(&project, "lint refused.toml").exits(1);
 }
 
 #[test]

@@ -1,13 +1,20 @@
 //! Views: which files are rendered from a run, and how.
 
 use engine::{
-    CounterName, LoopView, ParamName, Removed, TextOrParam, View, ViewFormat, ViewTemplate,
+    CounterName, LoopView, ParamName, Readers, Removed, TextOrParam, View, ViewFormat, ViewTemplate,
 };
 
 use super::value::braced;
 use super::{Fields, Reader};
 use crate::tree::{Node, Value};
-use crate::vocabulary::{self, REMOVED};
+use crate::vocabulary::{self, READERS, REMOVED};
+
+/// The file of a view, whatever it shows.
+struct ViewFile {
+    path: Option<String>,
+    removed: Removed,
+    readers: Readers,
+}
 
 impl Reader<'_> {
     /// In the order in which the formats are known, whatever the order of the file.
@@ -34,20 +41,30 @@ impl Reader<'_> {
                 format,
                 path: self.filled(node)?,
                 removed: Removed::default(),
+                readers: Readers::default(),
             });
         }
         let fields = &self.fields(node, &vocabulary::VIEW)?;
-        let (path, removed) = self.file_of_view(fields);
+        let ViewFile {
+            path,
+            removed,
+            readers,
+        } = self.file_of_view(fields);
         Some(View {
             format,
             path: path?,
             removed,
+            readers,
         })
     }
 
     fn loop_view(&mut self, node: &Node) -> Option<View> {
         let fields = &self.fields(node, &vocabulary::LOOP_VIEW)?;
-        let (path, removed) = self.file_of_view(fields);
+        let ViewFile {
+            path,
+            removed,
+            readers,
+        } = self.file_of_view(fields);
         let counter = self.required(fields, "counter", |reader, node| {
             reader.name(node, CounterName::parse)
         });
@@ -59,12 +76,17 @@ impl Reader<'_> {
             }),
             path: path?,
             removed,
+            readers,
         })
     }
 
     fn template_view(&mut self, node: &Node) -> Option<View> {
         let fields = &self.fields(node, &vocabulary::TEMPLATE_VIEW)?;
-        let (path, removed) = self.file_of_view(fields);
+        let ViewFile {
+            path,
+            removed,
+            readers,
+        } = self.file_of_view(fields);
         let template = self.required(fields, "file", |reader, node| {
             let text = reader.file_text(node)?;
             let file = String::from(node.text()?);
@@ -74,15 +96,23 @@ impl Reader<'_> {
             format: ViewFormat::Template(template?),
             path: path?,
             removed,
+            readers,
         })
     }
 
-    fn file_of_view(&mut self, fields: &Fields<'_>) -> (Option<String>, Removed) {
+    fn file_of_view(&mut self, fields: &Fields<'_>) -> ViewFile {
         let path = self.required(fields, "path", Self::filled);
         let removed = self.optional(fields, "removed", |reader, node| {
             reader.word(node, REMOVED, &[Removed::Rendered, Removed::Waits])
         });
-        (path, removed.unwrap_or_default())
+        let readers = self.optional(fields, "readers", |reader, node| {
+            reader.word(node, READERS, &[Readers::Owner, Readers::All])
+        });
+        ViewFile {
+            path,
+            removed: removed.unwrap_or_default(),
+            readers: readers.unwrap_or_default(),
+        }
     }
 
     /// A text, or a parameter in braces.

@@ -83,6 +83,11 @@ const FILE: &[Key] = &[
         Shape::Word(REMOVED),
         "What happens if somebody removes the file: `render` (default) writes it again; `wait` also makes the run wait for a person.",
     ),
+    optional(
+        "readers",
+        Shape::Word(READERS),
+        "Who may read the file: `owner` (default) is only your account; `all` leaves it to your umask.",
+    ),
 ];
 
 pub(crate) static VIEW: Table = Table {

@@ -1,6 +1,6 @@
 //! Renders views: compares each file with its last written state, and writes it if it must change.
 
-use engine::{Entry, Hash, View, ViewChange, ViewFormat};
+use engine::{Entry, Hash, Readers, View, ViewChange, ViewFormat};
 use evidence::{InsidePath, Project, append, artifact_path, file_stamp, read_written, replace};
 use store::Backend as _;
 use views::{JournalDigest, Template, ViewContent, ViewInput};
@@ -52,6 +52,13 @@ struct ViewRenderer<'a> {
     /// The log lines since then.
     new_log_lines: String,
     rendered: RenderResult,
+}
+
+/// Where a view is written, and who may read it there.
+#[derive(Clone, Copy)]
+struct ViewFile<'a> {
+    path: &'a InsidePath,
+    readers: Readers,
 }
 
 /// The state of a view's file, compared with the record.
@@ -116,10 +123,14 @@ impl<'a> ViewRenderer<'a> {
             });
         }
         let shown = self.shown(&view.format, history)?;
+        let file = ViewFile {
+            path: &path,
+            readers: view.readers,
+        };
         let written = match (shown, found) {
-            (ViewContent::Log, FileState::AsLeft(left)) => self.lengthen(&path, left),
-            (ViewContent::Log, _) => self.put_log(&path),
-            (ViewContent::Text(text), found) => self.put(&path, &text, found),
+            (ViewContent::Log, FileState::AsLeft(left)) => self.lengthen(file, left),
+            (ViewContent::Log, _) => self.put_log(file),
+            (ViewContent::Text(text), found) => self.put(file, &text, found),
         };
         self.record.set(&path, written.as_ref().ok().copied());
         written.map(drop)
@@ -164,13 +175,13 @@ impl<'a> ViewRenderer<'a> {
     }
 
     /// A log only grows.
-    fn lengthen(&self, path: &InsidePath, left: WrittenView) -> Result<WrittenView, String> {
+    fn lengthen(&self, file: ViewFile<'_>, left: WrittenView) -> Result<WrittenView, String> {
         if self.new_log_lines.is_empty() {
             return Ok(left);
         }
         let longer = append(
             &self.project,
-            path,
+            file.path,
             self.new_log_lines.as_bytes(),
             left.file_stamp,
         );
@@ -179,25 +190,25 @@ impl<'a> ViewRenderer<'a> {
                 file_stamp,
                 print: None,
             }),
-            None => self.put_log(path),
+            None => self.put_log(file),
         }
     }
 
-    fn put_log(&self, path: &InsidePath) -> Result<WrittenView, String> {
+    fn put_log(&self, file: ViewFile<'_>) -> Result<WrittenView, String> {
         let log = self.log(self.opened.stored.version)?;
-        let file_stamp = replaced(&self.project, path, &log)?;
+        let file_stamp = replaced(&self.project, file, &log)?;
         Ok(WrittenView {
             file_stamp,
             print: None,
         })
     }
 
-    fn put(&self, path: &InsidePath, text: &str, found: FileState) -> Result<WrittenView, String> {
+    fn put(&self, file: ViewFile<'_>, text: &str, found: FileState) -> Result<WrittenView, String> {
         let print = Some(TextFingerprint::of(text.as_bytes()));
         match found {
             FileState::AsLeft(left) if left.print == print => Ok(left),
             FileState::AsLeft(_) | FileState::New | FileState::Changed(_) => {
-                let file_stamp = replaced(&self.project, path, text)?;
+                let file_stamp = replaced(&self.project, file, text)?;
                 Ok(WrittenView { file_stamp, print })
             }
         }
@@ -233,10 +244,11 @@ fn builtin_template(format: &ViewFormat) -> Option<Template<'static>> {
 
 fn replaced(
     project: &Project,
-    path: &InsidePath,
+    file: ViewFile<'_>,
     text: &str,
 ) -> Result<evidence::FileStamp, String> {
-    replace(project, path, text.as_bytes()).map_err(|error| error.to_string())
+    let ViewFile { path, readers } = file;
+    replace(project, path, text.as_bytes(), readers).map_err(|error| error.to_string())
 }
 
 /// How many of the latest entries a view gets. A hook renders after every change, and must not slow

@@ -2,8 +2,8 @@
 
 use engine::{
     Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Format,
-    LoopView, Meaning, Mode, OutcomeField, Param, Proof, Removed, Source, Strictness, TextOrParam,
-    View, ViewFormat, ViewTemplate,
+    LoopView, Meaning, Mode, OutcomeField, Param, Proof, Readers, Removed, Source, Strictness,
+    TextOrParam, View, ViewFormat, ViewTemplate,
 };
 
 use super::listing::records;
@@ -27,7 +27,8 @@ records! {
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
     struct OutcomeField { field, values }
-    struct View { format, path, removed }
+    struct View { format, path, removed, readers }
+    words Readers { Owner = "owner", All = "all" }
     words Removed { Rendered = "rendered", Waits = "waits" }
     kinds ViewFormat {
         Summary = "summary",

@@ -58,6 +58,7 @@ fn viewed(pipeline: &Pipeline) -> Pipeline {
         path: format.word().to_owned(),
         format,
         removed: Removed::Rendered,
+        readers: engine::Readers::Owner,
     };
     let plain = ViewFormat::WORDS.into_iter().filter_map(ViewFormat::parse);
     let mut definition = pipeline.definition().clone();

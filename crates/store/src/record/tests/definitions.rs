@@ -312,6 +312,10 @@ fn views() -> Vec<View> {
         format,
         path: "STATE.md".to_owned(),
         removed,
+        readers: match removed {
+            Removed::Rendered => Readers::Owner,
+            Removed::Waits => Readers::All,
+        },
     };
     let looped = |promise| {
         let counter = name!(CounterName, "fixes");

@@ -187,6 +187,7 @@ fn view(words: &mut Words<'_>) -> Happening {
             format: ViewFormat::Status,
             path: path.clone(),
             removed,
+            readers: engine::Readers::Owner,
         },
         path,
         how,

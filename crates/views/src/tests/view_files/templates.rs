@@ -31,6 +31,7 @@ fn with_view(format: ViewFormat) -> Pipeline {
         format,
         path: "shown".to_owned(),
         removed: Removed::Rendered,
+        readers: engine::Readers::Owner,
     };
     Pipeline::from_cache(Definition {
         views: vec![view],
@@ -274,6 +275,7 @@ fn the_templates_of_the_program_would_pass_as_ones_own() {
             format: looped.clone(),
             path: "loop".to_owned(),
             removed: Removed::Rendered,
+            readers: engine::Readers::Owner,
         });
         let found = template_problems(&Pipeline::from_cache(definition));
         assert_eq!(found, [], "{}", template.name);
