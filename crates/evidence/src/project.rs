@@ -69,6 +69,9 @@ impl Project {
         // A repository inside an installed folder is a project of its own.
         let limit = found.linked().map(|_| found.root.as_path());
         for folder in from.ancestors() {
+            if Some(folder) == limit {
+                break;
+            }
             let keys = [key(folder), key(&folder.join(GIT))];
             if let Some(key) = keys.into_iter().find(|key| is_known(key)) {
                 let root = folder.to_path_buf();
@@ -77,9 +80,6 @@ impl Project {
                     key,
                     repository: None,
                 });
-            }
-            if Some(folder) == limit {
-                break;
             }
         }
         Ok(found)

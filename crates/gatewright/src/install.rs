@@ -12,6 +12,7 @@ pub(crate) mod perform;
 pub(crate) mod pipeline;
 pub(crate) mod plan;
 pub(crate) mod plugin;
+pub(crate) mod plugin_hooks;
 pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod settings_change;

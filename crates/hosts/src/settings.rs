@@ -153,6 +153,14 @@ impl Settings {
         plugins.any(|plugin| plugin.name.split('@').next() == Some(name) && plugin.value.is_true())
     }
 
+    /// The plugins that this file switches on, each with its market.
+    pub fn enabled_plugins(&self) -> Vec<&str> {
+        let plugins = self.text.root.get(wire::PLUGINS).and_then(Node::members);
+        let plugins = plugins.unwrap_or_default().iter();
+        let enabled = plugins.filter(|plugin| plugin.value.is_true());
+        enabled.map(|plugin| plugin.name.as_str()).collect()
+    }
+
     /// Are all hooks switched off by this file, ours and others'?
     pub fn disables_all_hooks(&self) -> bool {
         let switch = self.text.root.get(wire::DISABLE_ALL);

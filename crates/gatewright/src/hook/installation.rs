@@ -1,5 +1,6 @@
 //! What is installed where a session works: as the state folder says, or else as the hook itself says.
 
+use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,15 @@ pub(super) struct Installation {
 
 /// What is installed in the project of this folder. `None` is the usual answer elsewhere.
 pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Installation> {
-    let may_be = |key: &str| !matches!(enrolment::of_project(state, key), Ok(None));
+    // Nearly every hook elsewhere comes this far, so each file is looked for once.
+    let known = RefCell::new(None);
+    let may_be = |key: &str| match enrolment::of_project(state, key).transpose() {
+        None => false,
+        installed => {
+            known.replace(installed);
+            true
+        }
+    };
     let project = match Project::find_installed(folder, may_be) {
         Ok(project) => project,
         Err(error) => {
@@ -32,18 +41,18 @@ pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Inst
             return is_ours.then(|| unseen(folder, error.into(), claims));
         }
     };
-    match enrolment::of(state, &project) {
-        Ok(Some(installed)) => Some(Installation {
+    match known.into_inner() {
+        Some(Ok(installed)) => Some(Installation {
             root: project.root,
             is_always_on: is_always_on(&installed),
             installed: Ok(installed),
             notice: None,
         }),
-        Err(cause) => {
+        Some(Err(cause)) => {
             let failure = Failure::file("read from", state.folder())(cause);
             Some(unseen(&project.root, failure, claims))
         }
-        Ok(None) => lost(project, folder, state, claims),
+        None => lost(project, folder, state, claims),
     }
 }
 

@@ -8,6 +8,7 @@ use hosts::settings::{HookCommand, Settings};
 use runtime::environment::Environment;
 use runtime::state::State;
 
+use super::plugin_hooks;
 use super::program::{self, OurProgram};
 use super::settings_files::HostSettingsFile;
 
@@ -92,7 +93,7 @@ impl<'a> Ground<'a> {
     }
 
     /// A hook of others that is called before a question may answer it, and nobody can see that.
-    fn answering(&self, settings: &Settings) -> Option<String> {
+    pub(crate) fn answering(&self, settings: &Settings) -> Option<String> {
         let event = *self.others(settings).first()?;
         let tool = HOST.question_tool;
         Some(format!(
@@ -106,8 +107,11 @@ impl<'a> Ground<'a> {
 
     /// May any hook of others answer the questions of a session?
     pub(crate) fn answers_questions(&self, places: &[HostSettingsFile]) -> bool {
-        let mut settings = places.iter().filter_map(HostSettingsFile::settings);
-        settings.any(|settings| !self.others(settings).is_empty())
+        let plugins = plugin_hooks::look(self.environment, places);
+        let plugins = plugins.iter().map(|(_, settings)| settings);
+        let own = places.iter().filter_map(HostSettingsFile::settings);
+        let mut all = own.chain(plugins);
+        all.any(|settings| !self.others(settings).is_empty())
     }
 }
 

@@ -99,7 +99,7 @@ fn main_root(project: &Project) -> Option<PathBuf> {
     project.main_root().filter(|root| *root != project.root)
 }
 
-fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+pub(super) fn read(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(cause) => match cause.kind() {

@@ -107,6 +107,42 @@ fn the_doctor_tries_the_host_itself() {
     doctor().exits(1);
 }
 
+/// The doctor's judgement of a settings file, and what the host does with it: are its hooks called?
+#[test]
+fn the_doctor_and_the_host_agree_about_settings() {
+    let project = project();
+    init(&project, &[]).succeeds();
+    let text = project.read(LOCAL);
+    let folder = claude::program().parent().unwrap().to_owned();
+    for (more, holds) in [
+        (r#""model": "opus""#, true),
+        (r#""model": 4"#, false),
+        (r#""attribution": false"#, true),
+        (r#""attribution": []"#, false),
+        (r#""enabledMcpjsonServers": "x""#, true),
+        (r#""permissions": {"allow": "Bash"}"#, false),
+        (r#""permissions": {"allow": [1]}"#, true),
+        (r#""cleanupPeriodDays": 0"#, false),
+        (r#""spinnerVerbs": []"#, false),
+        (r#""theme": 4, "somethingNew": null"#, true),
+        (r#""verbose": "no""#, false),
+    ] {
+        project.write(LOCAL, text.replacen("{\n", &format!("{{\n  {more},\n"), 1));
+        let mut command = project.command(["doctor", "--live", "--json"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+        command.env("DISABLE_AUTOUPDATER", "1");
+        command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+        let ran = Ran::from(command.output().unwrap());
+        let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let is_red = |topic: &str| {
+            let mut findings = facts["findings"].as_array().unwrap().iter();
+            findings.any(|it| it["topic"] == topic && it["level"] == "red")
+        };
+        assert_eq!(is_red("settings"), !holds, "{more}: {ran}");
+        assert_eq!(is_red("live"), !holds, "{more}: {ran}");
+    }
+}
+
 #[test]
 fn claude_code_accepts_the_plugin_of_every_pipeline() {
     for builtin in language::builtin::all() {

@@ -1,5 +1,7 @@
 //! A Claude Code plugin with our hooks and the files that a pipeline gives to the host.
 
+use serde_json::Value;
+
 use super::session_host::FORMAT;
 use crate::settings::{Json, document, hooks_file};
 
@@ -16,6 +18,38 @@ pub struct Plugin<'a> {
 
 /// The path of the manifest in a plugin.
 pub const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// The list of installed plugins, in the folder of a person's own settings.
+pub const INSTALLED: &str = "plugins/installed_plugins.json";
+
+/// The folders in which the list says that this plugin lies. Each project may have its own version.
+pub fn folders(list: &[u8], plugin: &str) -> Vec<String> {
+    let list: Value = serde_json::from_slice(list).unwrap_or_default();
+    let places = list["plugins"][plugin].as_array();
+    let places = places.map(Vec::as_slice).unwrap_or_default().iter();
+    places
+        .filter_map(|place| Some(place["installPath"].as_str()?.to_owned()))
+        .collect()
+}
+
+/// The files of a plugin that have its hooks: the usual one, the manifest itself, and those that the
+/// manifest names.
+pub fn hook_files(manifest: &[u8]) -> Vec<String> {
+    let manifest: Value = serde_json::from_slice(manifest).unwrap_or_default();
+    let named = match &manifest["hooks"] {
+        Value::String(path) => vec![path.clone()],
+        Value::Array(paths) => {
+            let paths = paths.iter().filter_map(Value::as_str);
+            paths.map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    };
+    let usual = [HOOKS, MANIFEST].map(str::to_owned);
+    usual.into_iter().chain(named).collect()
+}
+
+/// The path of the hooks in a plugin.
+const HOOKS: &str = "hooks/hooks.json";
 
 /// The first Claude Code that blocks when a hook fails.
 const OLDEST_HOST: &str = ">=2.1.295";
@@ -39,7 +73,7 @@ pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, V
     let hooks = hooks_file("Gatewright's gates", &FORMAT.call_by_name());
     let own = [
         (MANIFEST, manifest),
-        ("hooks/hooks.json", hooks),
+        (HOOKS, hooks),
         ("README.md", plugin.readme.to_owned()),
     ];
     let own = own.map(|(path, text)| (path.to_owned(), text.into_bytes()));
@@ -48,9 +82,29 @@ pub fn files(plugin: &Plugin<'_>, given: &[(String, Vec<u8>)]) -> Vec<(String, V
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
+
+    #[test]
+    fn the_hooks_of_an_installed_plugin_are_found() {
+        let list =
+            br#"{"version": 2, "plugins": {"x@y": [{"installPath": "/a"}, {"scope": "user"}]}}"#;
+        assert_eq!(folders(list, "x@y"), ["/a"]);
+        assert_eq!(folders(list, "x@z"), [""; 0]);
+        assert_eq!(folders(b"{", "x@y"), [""; 0]);
+        let usual = [HOOKS, MANIFEST];
+        for (manifest, named) in [
+            (r#"{"hooks": "./h.json"}"#, &["./h.json"][..]),
+            (
+                r#"{"hooks": ["./h.json", "./i.json"]}"#,
+                &["./h.json", "./i.json"],
+            ),
+            (r#"{"hooks": {"Stop": []}}"#, &[]),
+            ("", &[]),
+        ] {
+            let expected = [&usual[..], named].concat();
+            assert_eq!(hook_files(manifest.as_bytes()), expected, "{manifest}");
+        }
+    }
 
     #[test]
     fn a_plugin_has_a_manifest_hooks_and_what_the_pipeline_gives() {

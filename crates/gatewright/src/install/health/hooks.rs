@@ -6,6 +6,7 @@ use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::install::claims::Claims;
 use crate::install::hooks::PLUGIN;
 use crate::install::host::{FORMAT, TITLE};
+use crate::install::plugin_hooks;
 use crate::install::program::{self, OurProgram};
 use crate::install::settings_faults::Ground;
 use crate::install::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
@@ -19,6 +20,19 @@ pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
         .places
         .iter()
         .flat_map(|place| of_place(place, &doctor.program, &ground))
+        .chain(of_plugins(doctor, &ground))
+        .collect()
+}
+
+/// Hooks of plugins that may answer for a person.
+fn of_plugins(doctor: &DoctorContext<'_>, ground: &Ground<'_>) -> Vec<Finding> {
+    let plugins = plugin_hooks::look(&doctor.context.environment, &doctor.places).into_iter();
+    let faults = plugins.filter_map(|(path, settings)| Some((path, ground.answering(&settings)?)));
+    faults
+        .map(|(path, fault)| {
+            let says = format!("{}: {fault}", path.display());
+            CheckTopic::Settings.red(says, "disable the plugin, or answer at a terminal")
+        })
         .collect()
 }
 

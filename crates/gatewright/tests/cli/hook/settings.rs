@@ -317,3 +317,40 @@ fn where_another_hook_may_answer_only_a_terminal_counts() {
         assert_eq!(says, !counts, "{more}: {ran}");
     }
 }
+
+/// Installs a plugin with these hooks, as the host does.
+fn plugin(seat: &Seat, hooks: &str, enabled: bool) {
+    let home = seat.project.home();
+    let folder = home.join(".claude/plugins");
+    let cache = folder.join("cache/yes");
+    fs::create_dir_all(cache.join("hooks")).expect("made");
+    fs::write(cache.join("hooks/hooks.json"), hooks).expect("written");
+    let list = json!({"version": 2, "plugins": {"yes@mk": [{"installPath": cache}]}});
+    fs::write(folder.join("installed_plugins.json"), list.to_string()).expect("written");
+    let settings = json!({"enabledPlugins": {"yes@mk": enabled}});
+    seat.project.write(SHARED, settings.to_string());
+}
+
+#[test]
+fn a_plugin_that_may_answer_is_red_and_only_a_terminal_counts() {
+    let answer = json!({
+        "tool_name": "AskUserQuestion", "tool_use_id": "asked", "hook_event_name": "PostToolUse",
+        "tool_input": {"questions": [{"question": "Go on?"}]},
+        "tool_response": {"questions": [{"question": "Go on?"}], "answers": {"Go on?": "yes"}},
+    });
+    let (_, logger) = ORDINARY[7];
+    for (hooks, enabled, counts) in [
+        (ANSWERING[0].1, true, false),
+        (ANSWERING[0].1, false, true),
+        (logger, true, true),
+        ("{", true, true),
+    ] {
+        let seat = Seat::enrolled_in("asks", ASKING);
+        plugin(&seat, hooks, enabled);
+        assert_eq!(is_red(&seat), !counts, "{hooks} {enabled}");
+        let ran = seat.hook("PostToolUse", &answer).succeeds();
+        let journal = seat.journal();
+        let answered = journal.iter().any(|entry| entry["rule"] == "GW-R60");
+        assert_eq!(answered, counts, "{hooks} {enabled}: {ran}");
+    }
+}
