@@ -60,7 +60,7 @@ const QUICK_STEPS: [Step; 3] = [
     },
 ];
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     FORMAT,
     LINTS,
     Step {
@@ -78,6 +78,10 @@ const STEPS: [Step; 9] = [
     Step {
         name: "kill",
         check: || battery::sample("kill"),
+    },
+    Step {
+        name: "chores",
+        check: || battery::sample("chores"),
     },
     Step {
         name: "crowd",

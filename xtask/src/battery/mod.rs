@@ -3,6 +3,7 @@
 mod aftermath;
 mod cases;
 mod chance;
+mod chores;
 mod crowd;
 #[cfg(test)]
 mod impostor;
@@ -38,6 +39,8 @@ Usage: cargo xtask battery [NAME] [--whole] [--program PATH] [--seed NUMBER]
 Batteries (all of them, if none is named):
   kill       kill -9 before every system call of every command that writes, then the same command
              again with the same key: nothing lost, nothing doubled, nothing corrupt
+  chores     the same for `trust`, `init`, `uninit`, `gc`, `verify --repair` and some hooks, which have no
+             key; and an error at every system call of a hook that reads or writes
   crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
   runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its watchdog,
              or several of them), then `resume`: the same end, each work once, nobody left behind
@@ -68,8 +71,9 @@ pub(crate) struct Manner {
 /// A battery by name: it prints what it counted, and fails when something was lost.
 type Battery = fn(&Path, Manner) -> Result<(), Failure>;
 
-const BATTERIES: [(&str, Battery); 4] = [
+const BATTERIES: [(&str, Battery); 5] = [
     ("kill", kill::run),
+    ("chores", chores::run),
     ("crowd", crowd::run),
     ("runs", runs::run),
     ("two", two::run),
