@@ -55,12 +55,33 @@ pub fn is_stopped(process: &Process) -> bool {
 /// The processes whose environment has this variable with this value: everything that a worker
 /// started, even without its parents. None, if the system does not show environments.
 pub fn with_variable(name: &str, value: &str) -> Vec<u32> {
+    with_variable_above(name, value, 0)
+}
+
+/// The same among processes with a higher number than this. Numbers grow until they begin anew.
+pub fn with_variable_above(name: &str, value: &str, above: u32) -> Vec<u32> {
     let mark = format!("{name}={value}").into_bytes();
     let listed = fs::read_dir("/proc").into_iter().flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.parse::<u32>().ok());
     let ours = std::process::id();
-    ids.filter(|id| *id != ours && has(*id, &mark)).collect()
+    let ids = ids.filter(|id| *id > above && *id != ours);
+    ids.filter(|id| has(*id, &mark)).collect()
+}
+
+/// Does the environment of this process have a variable of this name?
+pub fn has_variable(id: u32, name: &str) -> bool {
+    variable(id, name).is_some()
+}
+
+/// The variable of this name in the environment with which this process was started.
+pub fn variable(id: u32, name: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
+    let mut variables = environment.split(|byte| *byte == 0);
+    variables.find_map(|variable| {
+        let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+        String::from_utf8(value.to_vec()).ok()
+    })
 }
 
 fn has(id: u32, mark: &[u8]) -> bool {

@@ -14,6 +14,7 @@ mod guarded;
 mod headless_agent;
 mod input;
 mod installation;
+mod nested;
 mod promise;
 mod protected_paths;
 mod question;
@@ -139,6 +140,9 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     let (Ok(state), Some(session)) = (State::find(&environment), &input.session) else {
         return Bytes::nothing();
     };
+    if named == Some(Event::SessionStart) {
+        nested::tell(&state, session, host, &environment);
+    }
     let caller = SessionAtHook {
         state,
         session,

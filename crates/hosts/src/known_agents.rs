@@ -140,7 +140,7 @@ pub fn by_installed_path(program: &str) -> Option<&'static str> {
 /// The agent program with which this command line starts a conversation.
 ///
 /// Only the first argument can turn it into another command: a later one may be the value of an option.
-pub(crate) fn conversation(name: &str, arguments: &[String]) -> Option<&'static str> {
+pub fn conversation(name: &str, arguments: &[String]) -> Option<&'static str> {
     let (agent, arguments) = found(name, arguments)?;
     let second = arguments.get(1).map(String::as_str);
     let talks = match (arguments.first().map(String::as_str), &agent.conversations) {

@@ -43,6 +43,11 @@ pub fn may_write(tool: &str) -> bool {
     !Program::DEFAULT.tools().only_read.contains(&usual(tool))
 }
 
+/// Does this tool run commands?
+pub fn is_shell(tool: &str) -> bool {
+    programs().any(|names| names.shell.contains(&tool))
+}
+
 fn programs() -> impl Iterator<Item = &'static ToolNames> {
     Program::ALL.into_iter().map(Program::tools)
 }

@@ -4,6 +4,7 @@
 //! Then the host's own record of the conversation still has every tool call.
 
 mod memory;
+mod processes;
 mod relied_files;
 mod seen_calls;
 mod transcript;
@@ -11,9 +12,10 @@ mod transcript;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{Binding, Driver, Happening, RunId, SessionEvent, Unguarded, Who};
+use engine::{Binding, Driver, Happening, Process, RunId, SessionEvent, Unguarded, Who};
 use hosts::Program;
 
+pub use self::processes::Range;
 pub use self::seen_calls::note as note_call;
 
 use self::memory::Memory;
@@ -86,7 +88,56 @@ fn look(
     let conversation = Conversation::find(state, opened, binding, record);
     let calls = conversation.and_then(|conversation| conversation.unguarded(memory, host));
     let files = relied_files::changed(memory, opened, environment, host, clock::now());
-    calls.into_iter().chain(files).collect()
+    let nested = processes::nested(memory, binding, host, Range::All, clock::now());
+    calls.into_iter().chain(files).chain(nested).collect()
+}
+
+/// Looks for agents that a shell of the session has left behind, and records them.
+pub fn look_at_processes(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+) -> Result<OpenRun, Failure> {
+    let is_any = session(&opened).is_some_and(|(binding, host)| {
+        !processes::agents(binding, host, Range::AfterHost).is_empty()
+    });
+    if !is_any {
+        return Ok(opened);
+    }
+    recorded(workspace, opened, |opened, memory| {
+        let (binding, host) = session(opened)?;
+        processes::nested(memory, binding, host, Range::AfterHost, clock::now())
+    })
+}
+
+/// Records an agent in another session of a host, which a shell of this run's session has started.
+pub fn nested_session(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    agent: &str,
+    process: &Process,
+) -> Result<OpenRun, Failure> {
+    recorded(workspace, opened, |_, memory| {
+        processes::told_by_hook(memory, agent, process, clock::now())
+    })
+}
+
+fn recorded(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    look: impl FnOnce(&OpenRun, &mut Memory) -> Option<Unguarded>,
+) -> Result<OpenRun, Failure> {
+    let Some(_turn) = turn(&workspace.state, &opened) else {
+        return Ok(opened);
+    };
+    let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
+    match look(&opened, &mut memory) {
+        Some(found) => {
+            let opened = put_on_record(workspace, opened, &found)?;
+            memory.write();
+            Ok(opened)
+        }
+        None => Ok(opened),
+    }
 }
 
 /// The session that holds the run, and what we know of its host.

@@ -75,6 +75,9 @@ pub(super) fn answer(
             command,
         } => changing(guarded, call, tool, actor, paths, command.as_deref()),
         What::ToolUsed { tool, actor } => {
+            if tool_names::is_shell(tool) {
+                guarded.look_at_processes()?;
+            }
             if tool_names::may_write(tool) {
                 let worker = actor.clone();
                 submitted(guarded, key, Happening::Tool(ToolEvent::Used { worker }))

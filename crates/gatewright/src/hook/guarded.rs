@@ -337,10 +337,23 @@ impl Guarded<'_, '_> {
         let record = payload.transcript.as_deref().map(Path::new);
         let before = self.opened.run().unguarded.len();
         self.opened = witness::reconcile(self.workspace, self.opened.clone(), record)?;
+        self.tell_unguarded(before);
+        Ok(())
+    }
+
+    /// The person hears of what was found now.
+    fn tell_unguarded(&mut self, before: usize) {
         let run = self.opened.run();
         let lines = views::UnguardedLine::all(run).into_iter().skip(before);
         let told = lines.map(|line| format!("{}; gatewright status {}", line.text(), run.id));
         self.notices.extend(told);
+    }
+
+    /// Looks for agents that a shell has left behind.
+    pub(super) fn look_at_processes(&mut self) -> Result<(), Failure> {
+        let before = self.opened.run().unguarded.len();
+        self.opened = witness::look_at_processes(self.workspace, self.opened.clone())?;
+        self.tell_unguarded(before);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Hooks that fall silent: what nobody guarded is found later, and a person has the last word.
 
 use testkit::claude::Claude;
-use testkit::model::{Actor, Turn, agent_in_foreground, bash, say};
+use testkit::model::{Actor, Turn, agent_in_foreground, bash, hold, say};
 
 use crate::stage::{APPROVED, DRAFT, Stage, program};
 
@@ -162,4 +162,59 @@ fn other_files_of_the_host_are_nobodys_business() {
     ));
     assert_eq!(found, Vec::<String>::new());
     assert_eq!(stage.place(), "complete completed");
+}
+
+/// A program that no text of a shell names starts this agent.
+fn nested(options: &str, end: &str) -> Turn {
+    hidden(&format!(
+        r#"import subprocess
+words = [os.environ["CLAUDE_CODE_EXECPATH"], "-p", "GO-NESTED: work"] + "{options}".split()
+subprocess.{end}"#
+    ))
+}
+
+/// What the witness of processes saw in a story whose session does this.
+fn processes_of(turn: Turn, nested: impl IntoIterator<Item = Turn>) -> (Stage, Vec<String>) {
+    let stage = Stage::story([
+        Actor::new("GO-MAIN", [start(), turn, bash("sleep 1"), say("DONE")]),
+        Actor::new("GO-NESTED", nested),
+    ]);
+    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let status = stage.status(&stage.run());
+    let found = status["unguarded"].as_array().cloned().unwrap_or_default();
+    let found = found
+        .iter()
+        .filter(|found| found["witness"] == "processes")
+        .map(|found| found["what"].as_str().unwrap_or_default().to_owned());
+    let found = found.collect();
+    (stage, found)
+}
+
+#[test]
+fn a_nested_session_that_ends_before_its_shell_is_found_by_its_own_hooks() {
+    let run = "run(words, stdin=subprocess.DEVNULL, check=False)";
+    let (_stage, found) = processes_of(nested("", run), [bash("ls"), say("NESTED")]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("claude was started inside"), "{found:?}");
+}
+
+#[test]
+fn a_nested_agent_without_hooks_is_found_among_the_processes() {
+    let begin = "Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, \
+                 stderr=subprocess.DEVNULL, start_new_session=True)\nimport time; time.sleep(2)";
+    let options = "--setting-sources user --permission-mode acceptEdits";
+    let (stage, found) = processes_of(nested(options, begin), [hold("nested", say("NESTED"))]);
+    stage.model.release("nested");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("claude was started inside"), "{found:?}");
+}
+
+#[test]
+fn programs_that_a_session_leaves_running_are_nobodys_business() {
+    let (stage, found) = processes_of(
+        bash("nohup sleep 5 >/dev/null 2>&1 & claude --version || true; grep -rn x . | head -1"),
+        [say("NEVER")],
+    );
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(stage.place(), "writing waiting");
 }

@@ -1,12 +1,12 @@
 //! How far each witness was read, in a file beside the store. Without it everything is read again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use engine::Time;
+use engine::{Process, Time};
 use serde_json::{Map, Value, json};
 
 use crate::state;
@@ -21,6 +21,8 @@ pub(super) struct Memory {
     pub records: BTreeMap<String, Place>,
     /// By the path of the file.
     pub files: BTreeMap<String, FileMark>,
+    /// The processes that are known, by number and start time.
+    processes: BTreeSet<String>,
 }
 
 /// A file as it was.
@@ -87,9 +89,16 @@ impl Memory {
         Self {
             records: records.collect(),
             files: files.collect(),
+            processes: texts(&read["processes"]).collect(),
             path,
             read,
         }
+    }
+
+    /// Was this process not known before?
+    pub(super) fn learn(&mut self, process: &Process) -> bool {
+        let Process { id, started } = process;
+        self.processes.insert(format!("{id}-{started}"))
     }
 
     /// Saves what has changed. A failure costs only time: the same is read again.
@@ -102,7 +111,7 @@ impl Memory {
         let files: Map<String, Value> = files
             .map(|(path, mark)| (path.clone(), mark_json(mark)))
             .collect();
-        let value = json!({ "records": records, "files": files });
+        let value = json!({ "records": records, "files": files, "processes": self.processes });
         if value != self.read {
             let _ = state::write_quickly(&self.path, &value.to_string());
         }
@@ -111,6 +120,11 @@ impl Memory {
 
 fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = String> {
+    let list = value.as_array().into_iter().flatten();
+    list.filter_map(|value| value.as_str().map(str::to_owned))
 }
 
 fn place(value: &Value) -> Place {
