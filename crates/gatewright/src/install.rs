@@ -242,6 +242,11 @@ impl PreparedRemoval {
         self.plan.changes.is_empty() && self.record.is_none()
     }
 
+    /// Is it known what was there before `init`?
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.record.is_some()
+    }
+
     pub(crate) fn perform(&self) -> Result<(), Failure> {
         uninstall::perform(&self.state, &self.plan, self.record.as_ref())
     }

@@ -1,8 +1,11 @@
 //! Finds runs by id, by a prefix of an id, or because there is only one.
 
-use engine::{RunId, Status};
+use engine::{Act, Begins, RunId, Status};
+use evidence::Project;
 use store::{Backend, RunSummary, StoredRun};
 
+use crate::context::Context;
+use crate::enrolment;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 
@@ -75,13 +78,55 @@ fn only_active(workspace: &Workspace<'_>) -> Result<RunId, Failure> {
     };
     match active.as_slice() {
         [only] => Ok((*only).clone()),
-        [] => Err(Failure::not_found("no run is active in this project")
-            .hint("`gatewright start` starts one, `gatewright list --all` shows all runs")),
+        [] => Err(none_active(workspace.context).hint("`gatewright list --all` shows all runs")),
         several => {
             let failure = Failure::not_found(format!("{} are active here", listed(several)));
             Err(failure.hint("add the id of one of them"))
         }
     }
+}
+
+/// A workspace for reading, in which this command looks for its run. Where no run was ever started, the answer
+/// is the same as where none is active.
+pub fn workspace(context: &Context) -> Result<Workspace<'_>, Failure> {
+    Workspace::if_exists(context)?.ok_or_else(|| none_active(context))
+}
+
+/// Says how a run starts in this project.
+fn none_active(context: &Context) -> Failure {
+    let failure = Failure::not_found("no run is active in this project");
+    let starts = starts(context).unwrap_or_default();
+    if starts.is_empty() {
+        failure
+            .hint("`gatewright init PIPELINE` guards its sessions, `gatewright start` starts a run")
+    } else {
+        starts.into_iter().fold(failure, Failure::hint)
+    }
+}
+
+/// How a run of each installed pipeline starts.
+fn starts(context: &Context) -> Option<Vec<String>> {
+    let project = Project::find(&context.folder).ok()?;
+    let installed = enrolment::of_project(&context.state().ok()?, &project.key).ok()??;
+    let starts = installed.pipelines.iter().map(|pipeline| {
+        let name = &pipeline.name;
+        let mut commands = pipeline.commands.iter();
+        match (
+            pipeline.begins,
+            commands.find(|(_, act)| **act == Act::Start),
+        ) {
+            (Begins::Session, _) => {
+                format!("{name} is installed: start `claude`, and every session has a run of it")
+            }
+            (Begins::Command, Some((command, _))) => {
+                format!("{name} is installed: start `claude` and type `/{command} TASK`")
+            }
+            (Begins::Command, None) => {
+                format!("{name} is installed: start `claude` and ask for a run of it")
+            }
+        }
+    });
+    Some(starts.collect())
 }
 
 /// The runs of the current project. A folder that became a git repository later keeps its runs.

@@ -47,7 +47,7 @@ pub fn refuse(
 }
 
 /// The paths of a run's artifacts and views. A path with a step in it covers those of all steps.
-fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Failure> {
+pub(crate) fn paths(definition: &Definition, run: &Run) -> Result<BTreeSet<InsidePath>, Failure> {
     let any_step = StepId::parse("step").ok();
     let artifacts = definition.artifacts.iter();
     let artifacts = artifacts.filter_map(|(name, artifact)| match &artifact.source {

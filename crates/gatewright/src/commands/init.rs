@@ -4,12 +4,13 @@ use std::io::BufRead as _;
 use std::path::PathBuf;
 
 use engine::{Held, Who};
+use evidence::Project;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
-use runtime::person_only;
 use runtime::state::State;
+use runtime::{needed_programs, person_only, start_run};
 use serde_json::json;
 
 use super::trust::vouch;
@@ -232,6 +233,29 @@ fn nothing_to_do(output: &mut Output, plan: &Plan) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+/// What the pipelines will need and is not there.
+fn missing_programs(context: &Context, pipelines: &[String]) -> Vec<String> {
+    let Ok(project) = Project::find(&context.folder) else {
+        return Vec::new();
+    };
+    let compiled = pipelines.iter().filter_map(|name| {
+        let sources = start_run::sources(context, &project, name).ok()?;
+        Some((name, definition::compile(&sources).ok()?))
+    });
+    let missing = compiled.flat_map(|(name, compiled)| {
+        let definition = compiled.pipeline.definition();
+        let missing = needed_programs::missing(context, &project, definition).unwrap_or_default();
+        missing.into_iter().map(move |it| {
+            let (program, needed_for) = (it.name, it.needed_for.join(", "));
+            format!(
+                "{name} needs `{program}` for {needed_for}, and it is missing: {}",
+                it.remedy
+            )
+        })
+    });
+    missing.collect()
+}
+
 fn tell_done(
     context: &Context,
     output: &mut Output,
@@ -247,6 +271,9 @@ fn tell_done(
     };
     output.say(&format!("note: {found}"));
     let pipelines = done.pipelines();
+    for missing in missing_programs(context, &pipelines) {
+        output.say(&format!("note: {missing}"));
+    }
     let text = match pipelines.as_slice() {
         [] => "installed in your user settings\n".to_owned(),
         names => format!(

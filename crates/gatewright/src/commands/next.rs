@@ -28,7 +28,7 @@ impl Next {
     /// Reads the run. Only where the steps of a task graph are still to be planned, or a worker of
     /// ours is gone, is anything written.
     fn opened(&self, context: &Context) -> Result<OpenRun, Failure> {
-        let mut workspace = Workspace::for_reading(context)?;
+        let mut workspace = find_run::workspace(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let planned = engine::pending(&opened.pipeline, opened.run()).is_none();

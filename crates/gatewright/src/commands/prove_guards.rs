@@ -31,6 +31,9 @@ impl ProveGuards {
         let words = self.words(context)?;
         let mut proofs = Vec::new();
         for word in &words {
+            output.say(&format!(
+                "{word}: each gate gets cases with the real hook, which takes some seconds"
+            ));
             match prove::prove(context, word) {
                 Ok(proof) => {
                     self.tell(&proof, output)?;

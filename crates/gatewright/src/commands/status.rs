@@ -25,7 +25,7 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let mut workspace = Workspace::for_reading(context)?;
+        let mut workspace = find_run::workspace(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let now = clock::now();

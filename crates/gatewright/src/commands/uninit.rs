@@ -4,7 +4,8 @@ use engine::{Held, Who};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
-use runtime::person_only;
+use runtime::workspace::Workspace;
+use runtime::{left_by_runs, person_only};
 use serde_json::json;
 
 use crate::confirm::{self, Question};
@@ -55,8 +56,14 @@ impl Uninit {
         if held == Held::Session {
             output.say("note: a running session stays guarded until it ends");
         }
+        tell_left(context, output);
+        let text = if now.is_recorded() {
+            "removed: all files that `init` wrote are as they were\n"
+        } else {
+            "removed: the hooks\n"
+        };
         output.facts(
-            |_| "removed: all files are restored\n".to_owned(),
+            |_| text.to_owned(),
             || json!({ "done": true, "plan": now.plan.json() }),
         )?;
         Ok(Exit::Success)
@@ -90,6 +97,20 @@ impl Uninit {
 fn tell_notes(output: &mut Output, removal: &PreparedRemoval) {
     for note in &removal.plan.notes {
         output.say(&format!("note: {note}"));
+    }
+}
+
+/// What runs left in the project stays: it may be somebody's work.
+fn tell_left(context: &Context, output: &mut Output) {
+    let Ok(Some(mut workspace)) = Workspace::if_exists(context) else {
+        return;
+    };
+    let left = left_by_runs::paths(&mut workspace).unwrap_or_default();
+    if !left.is_empty() {
+        let named = left.join(", ");
+        output.say(&format!(
+            "note: runs left {named}; delete what you do not need"
+        ));
     }
 }
 

@@ -176,13 +176,18 @@ impl<'a> DoctorContext<'a> {
         findings.push(machine::store(self));
         findings.extend(machine::spool(self));
         findings.extend(last_events::finding(self));
-        findings.extend(machine::assurance());
-        DoctorReport { findings }
+        findings.extend(machine::assurance(self));
+        DoctorReport {
+            findings,
+            guards: matches!(&self.installed, Ok(Some(_))),
+        }
     }
 }
 
 pub(crate) struct DoctorReport {
     findings: Vec<Finding>,
+    /// Is there a pipeline that guards sessions of this project?
+    guards: bool,
 }
 
 impl DoctorReport {
@@ -200,6 +205,7 @@ impl DoctorReport {
         let lines: String = self.findings.iter().map(|it| it.text(paint)).collect();
         let (red, warnings) = (self.count(Level::Red), self.count(Level::Warning));
         let verdict = match (red, warnings) {
+            (0, _) if !self.guards => "nothing is guarded in this project".to_owned(),
             (0, 0) => "the guard works".to_owned(),
             (0, 1) => "the guard works, with 1 warning".to_owned(),
             (0, warnings) => format!("the guard works, with {warnings} warnings"),

@@ -37,6 +37,13 @@ pub(crate) fn plan(
     if !known(own) {
         take_out(&mut plan, own, program)?;
     }
+    if record.is_none() && !plan.changes.is_empty() && target != HooksTarget::User {
+        plan.note(
+            "the record of `init` is gone: only the hooks are removed. Files of a pipeline in .claude and .gatewright, and \
+             lines in .gitignore, stay"
+                .to_owned(),
+        );
+    }
     if target != HooksTarget::User && !known(SHARED) {
         tell_shared(&mut plan, program)?;
     }

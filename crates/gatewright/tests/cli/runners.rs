@@ -153,6 +153,7 @@ fn a_budget_that_is_counted_in_part_is_worth_a_warning() {
     let text = project.read("one.toml").replace(
         "on.done = \"checking\"",
         "on.done = \"helping\"\n\n[stages.helping]\nagent = \"helper\"\nrunner = \"codex\"\n\
+         on.done = \"polishing\"\n\n[stages.polishing]\nagent = \"polisher\"\nrunner = \"gemini\"\n\
          on.done = \"checking\"",
     );
     project.write("one.toml", text);
@@ -161,7 +162,8 @@ fn a_budget_that_is_counted_in_part_is_worth_a_warning() {
         panic!("not one problem: {problems:?}");
     };
     assert_eq!((code.as_str(), *line), ("GW-L277", 5));
-    for name in ["`codex`", "'helper'"] {
+    // Each with its own runner.
+    for name in ["'helper' (codex)", "'polisher' (gemini)"] {
         assert!(said.contains(name), "{said}");
     }
     start(&project, "one.toml").succeeds();

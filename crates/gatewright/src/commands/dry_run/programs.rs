@@ -1,10 +1,10 @@
 //! The programs that a run needs: which are installed, and in which version.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use engine::{Commands, Pipeline, Run, Who, Work};
+use engine::{Pipeline, Run, Who};
 use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath, program};
 use hosts::Program;
@@ -14,6 +14,7 @@ use runtime::check_environment::{self, Origin};
 use runtime::context::Context;
 use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
+use runtime::needed_programs::{self, located};
 use runtime::notify_target::NotifyTarget;
 use runtime::runners::{self, Member};
 use views::Untrusted;
@@ -56,7 +57,8 @@ pub(super) fn needed(
     };
     let agents = agents.into_values();
     let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
-    let tools = of_checks(wanted.pipeline, wanted.run).into_iter();
+    let params = wanted.run.map(|run| run.params.clone()).unwrap_or_default();
+    let tools = needed_programs::of_checks(wanted.pipeline.definition(), &params).into_iter();
     let tools = tools.map(|(word, needed_for)| checks.tool(&word, needed_for));
     let notices = of_notices(wanted.drive).into_iter();
     let notices = notices.map(|(word, needed_for)| machine.tool(&word, needed_for));
@@ -85,38 +87,6 @@ fn of_runners(members: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<St
         }
     }
     programs
-}
-
-/// The first word of every command that the definition itself names.
-fn of_checks(pipeline: &Pipeline, run: Option<&Run>) -> BTreeMap<String, Vec<String>> {
-    let mut programs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for stage in &pipeline.definition().stages {
-        let Work::Check(check) = &stage.work else {
-            continue;
-        };
-        let Commands::Fixed(commands) = &check.commands else {
-            continue;
-        };
-        for word in commands.iter().filter_map(|words| words.first()) {
-            let word = filled(word, run);
-            // What only the run will know cannot be looked for.
-            if !word.is_empty() && !word.contains('{') {
-                let needed_for = programs.entry(word).or_default();
-                needed_for.insert(stage.name.to_string());
-            }
-        }
-    }
-    let programs = programs.into_iter();
-    programs
-        .map(|(word, stages)| (word, stages.into_iter().collect()))
-        .collect()
-}
-
-fn filled(word: &str, run: Option<&Run>) -> String {
-    let params = run.into_iter().flat_map(|run| &run.params);
-    params.fold(word.to_owned(), |word, (name, value)| {
-        word.replace(&format!("{{{name}}}"), value)
-    })
 }
 
 struct Machine<'a> {
@@ -174,14 +144,6 @@ impl Machine<'_> {
             needed_for,
             state,
         }
-    }
-}
-
-fn located(word: &str, root: &Path, search: &SearchPath) -> Option<PathBuf> {
-    if word.contains('/') {
-        Some(root.join(word)).filter(|path| path.is_file())
-    } else {
-        check::find(word, search).ok()
     }
 }
 

@@ -45,7 +45,10 @@ fn told(seen: &[(&str, Option<u64>)]) -> Finding {
         format!("{ages}; never: {}", never.join(", "))
     };
     if never.iter().any(|event| ALWAYS.contains(event)) {
-        CheckTopic::Seen.warning(says, "every session should send these: check the hooks")
+        CheckTopic::Seen.warning(
+            says,
+            "every session calls these hooks: start one, then look again",
+        )
     } else {
         CheckTopic::Seen.fine(says)
     }

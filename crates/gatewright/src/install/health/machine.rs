@@ -135,18 +135,19 @@ pub(super) fn spool(doctor: &DoctorContext<'_>) -> Option<Finding> {
     })
 }
 
-/// What the hooks stop, and what they do not stop.
-pub(super) fn assurance() -> Vec<Finding> {
+/// What the hooks stop, and what they do not stop. Nothing is stopped where none are installed.
+pub(super) fn assurance(doctor: &DoctorContext<'_>) -> Vec<Finding> {
+    if !matches!(&doctor.installed, Ok(Some(_))) {
+        return Vec::new();
+    }
     let lines = [
         format!(
             "{LEVEL}, guarded: stops drift, accidents and simple cheating, and records the rest"
         ),
-        "not a sandbox: agents run as your user and can write what you can write".to_owned(),
-        "not stopped: a shell command that hides its writes to the settings or to the state folder"
+        "it is not a sandbox: agents run as your user and can write what you can write".to_owned(),
+        "it does not stop a shell command that hides its writes, an agent program started without these \
+         settings, a replaced gatewright program, or a script that imitates a person or a host"
             .to_owned(),
-        "not stopped: an agent program started without these settings".to_owned(),
-        "not stopped: replacing the gatewright program itself".to_owned(),
-        "not stopped: a script that imitates a person or a host".to_owned(),
     ];
     lines.map(|line| CheckTopic::Assurance.fine(line)).into()
 }

@@ -1,11 +1,11 @@
 //! Checks the pipelines of this project: are they valid and trusted?
 
-use engine::Begins;
+use engine::{Begins, Definition};
 use runtime::definition::{self, DefinitionError};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
-use runtime::group_members;
 use runtime::trust::{self, Subject};
+use runtime::{group_members, needed_programs};
 
 use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::install;
@@ -46,7 +46,7 @@ fn none(doctor: &DoctorContext<'_>) -> Finding {
 fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
     let name = &pipeline.name;
     let found = match look(doctor, pipeline) {
-        Ok(additions) => {
+        Ok((additions, definition)) => {
             let how = match pipeline.begins {
                 Begins::Session => "every session has a run of it",
                 Begins::Command => "a command starts it",
@@ -54,6 +54,7 @@ fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<
             let fine = CheckTopic::Pipelines.fine(format!("{name} is trusted; {how}"));
             return std::iter::once(fine)
                 .chain(missing(doctor, &additions))
+                .chain(missing_programs(doctor, &definition))
                 .collect();
         }
         Err(DefinitionError::Failed(failure)) => {
@@ -71,6 +72,22 @@ fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<
     vec![found]
 }
 
+/// What the checks and workers of the pipeline would not find.
+fn missing_programs(doctor: &DoctorContext<'_>, definition: &Definition) -> Vec<Finding> {
+    let missing = needed_programs::missing(doctor.context, &doctor.project, definition);
+    let missing = missing.unwrap_or_default().into_iter();
+    missing
+        .map(|it| {
+            let (pipeline, needed_for) = (&definition.name, it.needed_for.join(", "));
+            let says = format!(
+                "{pipeline} needs `{}` for {needed_for}, and it is missing",
+                it.name
+            );
+            CheckTopic::Pipelines.warning(says, it.remedy)
+        })
+        .collect()
+}
+
 /// What somebody took out of the files to which the pipeline adds.
 fn missing(doctor: &DoctorContext<'_>, additions: &Additions) -> Vec<Finding> {
     let base = BaseFolder::new(doctor.project.root.clone());
@@ -85,16 +102,17 @@ fn missing(doctor: &DoctorContext<'_>, additions: &Additions) -> Vec<Finding> {
     }
 }
 
-/// Would a session that begins now get this pipeline? Then this is what it adds to the project.
+/// Would a session that begins now get this pipeline? Then this is it, with what it adds to the project.
 fn look(
     doctor: &DoctorContext<'_>,
     pipeline: &InstalledPipeline,
-) -> Result<Additions, DefinitionError> {
+) -> Result<(Additions, Definition), DefinitionError> {
     let root = &doctor.project.root;
     let Some(file) = &pipeline.file else {
         let sources = definition::find(pipeline.name.as_str(), root, root)?;
         let compiled = definition::compile(&sources)?;
-        return Ok(Additions::of(compiled.pipeline.definition(), &sources));
+        let definition = compiled.pipeline.definition();
+        return Ok((Additions::of(definition, &sources), definition.clone()));
     };
     // As the hook does: a worktree without the file goes by the main one's.
     let main = doctor.project.main_root();
@@ -106,9 +124,9 @@ fn look(
     let definition = compiled.pipeline.definition();
     let additions = Additions::of(definition, &sources);
     if trust::is_shipped(&sources) {
-        return Ok(additions);
+        return Ok((additions, definition.clone()));
     }
     let subject = Subject::new(&path, &sources, definition, root)?;
     trust::require(&doctor.state, file, &subject)?;
-    Ok(additions)
+    Ok((additions, definition.clone()))
 }

@@ -306,3 +306,64 @@ fn without_an_installation_the_doctor_says_what_to_do() {
     let ran = project.run(["doctor"]).exits(1);
     assert!(ran.stdout.contains("`gatewright init`"), "{ran}");
 }
+
+#[test]
+fn programs_that_a_pipeline_needs_and_that_are_missing_are_named() {
+    for (pipeline, program, stage) in [
+        ("ansible", "`ansible-lint`", "linting"),
+        ("multi-ai", "`codex`", "review-codex"),
+    ] {
+        let project = project();
+        let bare = |words: &[&str]| {
+            let mut command = project.command(words);
+            command.env("PATH", "/usr/bin:/bin");
+            Ran::from(command.output().unwrap())
+        };
+        let said = bare(&["init", "--yes", pipeline]).succeeds().stderr;
+        let names = |line: &str| line.contains(program) && line.contains(stage);
+        assert!(said.lines().any(names), "{said}");
+        let shown = bare(&["doctor"]).stdout;
+        assert!(shown.lines().any(names), "{shown}");
+    }
+    let project = project();
+    let said = init(&project, &["context-first"]).succeeds().stderr;
+    assert!(!said.contains("is missing"), "{said}");
+}
+
+#[test]
+fn nothing_is_called_guarded_where_nothing_is_installed() {
+    let project = project();
+    init(&project, &[]).succeeds();
+    let (_, lines) = examine(&project);
+    assert!(lines.iter().any(|line| line.contains("L0")), "{lines:?}");
+    project.run(["uninit", "--yes"]).succeeds();
+    let (ran, lines) = examine(&project);
+    assert!(!lines.iter().any(|line| line.contains("L0")), "{ran}");
+    let text = project.run(["doctor"]).stdout;
+    assert!(!text.contains("the guard works"), "{text}");
+}
+
+#[test]
+fn before_the_first_session_next_and_status_name_what_is_installed() {
+    for (pipeline, how) in [("multi-ai", "/multi-ai"), ("context-first", "claude")] {
+        let project = project();
+        let bare = project.run(["next"]).exits(3).stderr;
+        assert!(bare.contains("gatewright init"), "{bare}");
+        init(&project, &[pipeline]).succeeds();
+        for command in ["next", "status"] {
+            let said = project.run([command]).exits(3).stderr;
+            assert!(said.contains(pipeline) && said.contains(how), "{said}");
+        }
+    }
+}
+
+#[test]
+fn uninit_says_what_stays() {
+    let project = project();
+    init(&project, &["ansible"]).succeeds();
+    std::fs::remove_dir_all(project.state().join("installs")).unwrap();
+    let ran = project.run(["uninit", "--yes"]).succeeds();
+    assert!(ran.stderr.contains(".gatewright"), "{ran}");
+    assert!(!ran.stdout.contains("as they were"), "{ran}");
+    assert!(project.path().join(".gatewright").exists());
+}
