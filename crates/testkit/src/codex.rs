@@ -2,10 +2,10 @@
 //!
 //! ```no_run
 //! use testkit::Project;
-//! use testkit::codex::{self, Model, run, say};
+//! use testkit::codex::{self, CodexModel, run, say};
 //!
 //! let project = Project::new("gatewright");
-//! let model = Model::start([run("ls > list"), say("DONE")]);
+//! let model = CodexModel::start([run("ls > list"), say("DONE")]);
 //! codex::settle(&project, &model);
 //! // ... something starts `codex exec` with the project's home and `codex::folder()` on its path ...
 //! assert!(model.told().contains("list"));
@@ -16,7 +16,7 @@ mod model;
 use std::fs;
 use std::path::PathBuf;
 
-pub use model::{Model, Turn, fail, run, say};
+pub use model::{CodexModel, CodexTurn, fail, run, say};
 
 use crate::Project;
 use crate::claude::targets;
@@ -46,7 +46,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// Gives the project's home the settings with which Codex calls this model and nobody else.
-pub fn settle(project: &Project, model: &Model) {
+pub fn settle(project: &Project, model: &CodexModel) {
     settle_for(project, &model.url());
 }
 

@@ -43,10 +43,10 @@ const EVENTS: [&str; 25] = [
 pub struct Recorder {
     folder: TempDir,
     settings: PathBuf,
-    answers: Vec<Answer>,
+    answers: Vec<RecordedAnswer>,
 }
 
-struct Answer {
+struct RecordedAnswer {
     event: String,
     matcher: String,
     file: PathBuf,
@@ -73,7 +73,7 @@ impl Recorder {
             .path()
             .join(format!("answer-{}", self.answers.len()));
         fs::write(&file, reply.to_string()).expect("an answer can be written");
-        self.answers.push(Answer {
+        self.answers.push(RecordedAnswer {
             event: event.to_owned(),
             matcher: matcher.to_owned(),
             file,

@@ -6,7 +6,7 @@ use runtime::failure::Failure;
 use runtime::person_only;
 
 use crate::exit::Exit;
-use crate::install::health::{DoctorContext, Level, Trial};
+use crate::install::health::{DoctorContext, HostTrial, Level};
 use crate::output::Output;
 
 /// Check whether this project is guarded and whether the guard works
@@ -27,9 +27,9 @@ impl Doctor {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "doctor", Held::Nobody)?;
         let trial = if self.live {
-            Trial::WithHost
+            HostTrial::WithHost
         } else {
-            Trial::Without
+            HostTrial::Without
         };
         let report = DoctorContext::new(context)?.examine(trial);
         output.facts(|paint| report.text(paint), || report.json())?;

@@ -131,7 +131,7 @@ impl Finding {
 
 /// Should the host itself be started?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trial {
+pub(crate) enum HostTrial {
     Without,
     WithHost,
 }
@@ -161,14 +161,14 @@ impl<'a> DoctorContext<'a> {
     }
 
     /// Looks at everything, in the order in which one thing rests on another.
-    pub(crate) fn examine(&self, trial: Trial) -> DoctorReport {
+    pub(crate) fn examine(&self, trial: HostTrial) -> DoctorReport {
         let host = super::host::find(&self.context.environment);
         let mut findings = vec![machine::program(self)];
         findings.push(host::finding(host.as_ref()));
         findings.extend(hooks::settings(self));
         findings.extend(hooks::hooks(self));
         findings.extend(probe::probe(self));
-        if trial == Trial::WithHost {
+        if trial == HostTrial::WithHost {
             findings.push(live::finding(self, host.as_ref()));
         }
         findings.extend(pipelines::findings(self));

@@ -1,8 +1,8 @@
 //! Claude Code's own record of a conversation: which tools were called, and which calls ran.
 
 use engine::Time;
-use serde::Deserialize;
 
+use super::wire::{RecordLine, RecordMessage, RecordPart};
 use crate::hook::{self, Raw};
 use crate::session_host::RecordedCall;
 
@@ -17,47 +17,19 @@ const NOT_RUN: [&str; 6] = [
     "[",
 ];
 
-/// One line of the record.
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    timestamp: Raw<'a>,
-    message: Raw<'a>,
-}
-
-#[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    content: Raw<'a>,
-}
-
-/// A part of a message: a call, the result of one, or a text.
-#[derive(Deserialize)]
-struct Part<'a> {
-    #[serde(borrow, rename = "type")]
-    kind: Raw<'a>,
-    id: Raw<'a>,
-    name: Raw<'a>,
-    tool_use_id: Raw<'a>,
-    is_error: Raw<'a>,
-    content: Raw<'a>,
-    text: Raw<'a>,
-}
-
 /// What a line of the record says about calls. Most lines say nothing.
 pub(super) fn read(line: &[u8]) -> Vec<RecordedCall> {
     let text = std::str::from_utf8(line).unwrap_or_default();
     if !text.contains("\"tool_use") {
         return Vec::new();
     }
-    let Ok(line) = serde_json::from_str::<Line<'_>>(text) else {
+    let Ok(line) = serde_json::from_str::<RecordLine<'_>>(text) else {
         return Vec::new();
     };
     let kind = hook::text(line.kind).unwrap_or_default();
     let at = hook::text(line.timestamp).and_then(|text| time(&text));
-    let parts = hook::shape::<Message<'_>>(line.message);
-    let parts: Vec<Part<'_>> = parts
+    let parts = hook::shape::<RecordMessage<'_>>(line.message);
+    let parts: Vec<RecordPart<'_>> = parts
         .and_then(|message| hook::shape(message.content))
         .unwrap_or_default();
     let recorded = parts.iter().filter_map(|part| match kind.as_ref() {
@@ -68,7 +40,7 @@ pub(super) fn read(line: &[u8]) -> Vec<RecordedCall> {
     recorded.collect()
 }
 
-fn called(part: &Part<'_>, at: Time) -> Option<RecordedCall> {
+fn called(part: &RecordPart<'_>, at: Time) -> Option<RecordedCall> {
     let is_call = hook::text(part.kind)? == "tool_use";
     is_call.then_some(RecordedCall::Called {
         call: hook::text(part.id)?.into_owned(),
@@ -77,7 +49,7 @@ fn called(part: &Part<'_>, at: Time) -> Option<RecordedCall> {
     })
 }
 
-fn returned(part: &Part<'_>) -> Option<RecordedCall> {
+fn returned(part: &RecordPart<'_>) -> Option<RecordedCall> {
     let is_result = hook::text(part.kind)? == "tool_result";
     let failed = hook::shape::<bool>(part.is_error) == Some(true);
     let said = said(part.content);
@@ -92,7 +64,7 @@ fn said(content: Raw<'_>) -> String {
     if let Some(text) = hook::text(content) {
         return text.into_owned();
     }
-    let parts: Vec<Part<'_>> = hook::shape(content).unwrap_or_default();
+    let parts: Vec<RecordPart<'_>> = hook::shape(content).unwrap_or_default();
     let first = parts.iter().find_map(|part| hook::text(part.text));
     first.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }

@@ -151,3 +151,31 @@ pub(super) struct Workspace<'a> {
     #[serde(borrow)]
     pub project_dir: Raw<'a>,
 }
+
+/// One line of its own record of a conversation.
+#[derive(Deserialize)]
+pub(super) struct RecordLine<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Raw<'a>,
+    pub timestamp: Raw<'a>,
+    pub message: Raw<'a>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RecordMessage<'a> {
+    #[serde(borrow)]
+    pub content: Raw<'a>,
+}
+
+/// A part of a message: a call, the result of one, or a text.
+#[derive(Deserialize)]
+pub(super) struct RecordPart<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Raw<'a>,
+    pub id: Raw<'a>,
+    pub name: Raw<'a>,
+    pub tool_use_id: Raw<'a>,
+    pub is_error: Raw<'a>,
+    pub content: Raw<'a>,
+    pub text: Raw<'a>,
+}

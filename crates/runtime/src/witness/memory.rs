@@ -18,7 +18,7 @@ pub(super) struct Memory {
     path: PathBuf,
     read: Value,
     /// By the path of the record.
-    pub records: BTreeMap<String, Place>,
+    pub records: BTreeMap<String, ReadPosition>,
     /// By the path of the file.
     pub files: BTreeMap<String, FileMark>,
     /// The processes that are known, by number and start time.
@@ -45,7 +45,7 @@ impl FileMark {
 
 /// How far a record was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ReadPosition {
     pub offset: u64,
     /// The latest call in it.
     pub through: Time,
@@ -53,7 +53,7 @@ pub(super) struct Place {
     pub open: BTreeMap<String, (String, Time)>,
 }
 
-impl Default for Place {
+impl Default for ReadPosition {
     fn default() -> Self {
         Self {
             offset: 0,
@@ -127,12 +127,12 @@ fn texts(value: &Value) -> impl Iterator<Item = String> {
     list.filter_map(|value| value.as_str().map(str::to_owned))
 }
 
-fn place(value: &Value) -> Place {
+fn place(value: &Value) -> ReadPosition {
     let open = object(&value["open"]).filter_map(|(call, value)| {
         let tool = value["tool"].as_str()?.to_owned();
         Some((call.clone(), (tool, Time(value["at"].as_u64()?))))
     });
-    Place {
+    ReadPosition {
         offset: value["offset"].as_u64().unwrap_or(0),
         through: Time(value["through"].as_u64().unwrap_or(0)),
         open: open.collect(),
@@ -148,7 +148,7 @@ fn mark_json(mark: &FileMark) -> Value {
     json!({ "stamp": stamp, "content": content, "about": about })
 }
 
-fn place_json(place: &Place) -> Value {
+fn place_json(place: &ReadPosition) -> Value {
     let open = place.open.iter().take(MOST_OPEN);
     let open: Map<String, Value> = open
         .map(|(call, (tool, at))| (call.clone(), json!({ "tool": tool, "at": at.0 })))
@@ -165,7 +165,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut memory = Memory::read(folder.path());
         assert!(memory.records.is_empty());
-        let place = Place {
+        let place = ReadPosition {
             offset: 7,
             through: Time(5),
             open: BTreeMap::from([("t1".to_owned(), ("Bash".to_owned(), Time(5)))]),
@@ -176,7 +176,11 @@ mod tests {
         for text in ["", "{", "[]", r#"{"records":7}"#, r#"{"records":{"/a":7}}"#] {
             fs::write(folder.path().join("memory.json"), text).unwrap();
             let records = Memory::read(folder.path()).records;
-            assert!(records.values().all(|place| *place == Place::default()));
+            assert!(
+                records
+                    .values()
+                    .all(|place| *place == ReadPosition::default())
+            );
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use engine::{Binding, Time, Unguarded, Witness};
 use hosts::{RecordedCall, SessionHost};
 
-use super::memory::{Memory, Place};
+use super::memory::{Memory, ReadPosition};
 use super::seen_calls::Noted;
 use crate::state::State;
 use crate::workspace::OpenRun;
@@ -88,15 +88,15 @@ impl Conversation {
     fn read_on(
         &self,
         path: &Path,
-        known: Option<Place>,
+        known: Option<ReadPosition>,
         host: &SessionHost,
         seen: &BTreeSet<&str>,
-    ) -> io::Result<(Place, Vec<Unseen>)> {
+    ) -> io::Result<(ReadPosition, Vec<Unseen>)> {
         let length = fs::metadata(path)?.len();
         // What came long before the run is of no interest, and neither is the rest of its line.
-        let first = || Place {
+        let first = || ReadPosition {
             offset: length.saturating_sub(MOST_READ),
-            ..Place::default()
+            ..ReadPosition::default()
         };
         let is_new = known.is_none();
         let mut place = known.unwrap_or_else(first);
@@ -141,7 +141,7 @@ impl Conversation {
     /// A call counts when it has a result that shows that it ran: by then its hook was over.
     fn judge(
         &self,
-        place: &mut Place,
+        place: &mut ReadPosition,
         after: Time,
         seen: &BTreeSet<&str>,
         recorded: RecordedCall,

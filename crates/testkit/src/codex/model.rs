@@ -12,51 +12,51 @@ use crate::model::wire::Wire;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
-pub enum Turn {
+pub enum CodexTurn {
     Say(String),
     /// A command for its shell.
     Run(String),
     Fail(u16),
 }
 
-pub fn say(text: &str) -> Turn {
-    Turn::Say(text.to_owned())
+pub fn say(text: &str) -> CodexTurn {
+    CodexTurn::Say(text.to_owned())
 }
 
-pub fn run(command: &str) -> Turn {
-    Turn::Run(command.to_owned())
+pub fn run(command: &str) -> CodexTurn {
+    CodexTurn::Run(command.to_owned())
 }
 
-pub fn fail(status: u16) -> Turn {
-    Turn::Fail(status)
+pub fn fail(status: u16) -> CodexTurn {
+    CodexTurn::Fail(status)
 }
 
 /// The server. It plays its turns one after another, for any caller, and repeats the last one.
-pub struct Model {
+pub struct CodexModel {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    script: Arc<Script>,
 }
 
-struct Stage {
-    turns: Vec<Turn>,
+struct Script {
+    turns: Vec<CodexTurn>,
     requests: Mutex<Vec<Value>>,
     closed: AtomicBool,
 }
 
-impl Model {
+impl CodexModel {
     /// Starts to listen on a free port.
-    pub fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn start(turns: impl IntoIterator<Item = CodexTurn>) -> Self {
         let listener =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
         let address = listener.local_addr().expect("a listener has an address");
-        let stage = Arc::new(Stage {
+        let script = Arc::new(Script {
             turns: turns.into_iter().collect(),
             requests: Mutex::default(),
             closed: AtomicBool::new(false),
         });
-        let serving = Arc::clone(&stage);
+        let serving = Arc::clone(&script);
         thread::spawn(move || listen(&listener, &serving));
-        Self { address, stage }
+        Self { address, script }
     }
 
     pub fn url(&self) -> String {
@@ -65,7 +65,7 @@ impl Model {
 
     /// Every request for an answer so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Value> {
-        self.stage.requests().clone()
+        self.script.requests().clone()
     }
 
     /// All that the model has been told in the last request.
@@ -75,30 +75,30 @@ impl Model {
     }
 }
 
-impl Drop for Model {
+impl Drop for CodexModel {
     fn drop(&mut self) {
-        self.stage.closed.store(true, Ordering::Relaxed);
+        self.script.closed.store(true, Ordering::Relaxed);
         // The listener waits for a caller, so it gets one. If it is gone already, all is well.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-fn listen(listener: &TcpListener, stage: &Arc<Stage>) {
+fn listen(listener: &TcpListener, script: &Arc<Script>) {
     for stream in listener.incoming() {
-        if stage.closed.load(Ordering::Relaxed) {
+        if script.closed.load(Ordering::Relaxed) {
             return;
         }
-        let stage = Arc::clone(stage);
+        let script = Arc::clone(script);
         // A connection that breaks is the client's business: it was ended, or it calls again.
-        thread::spawn(move || stream.and_then(|stream| serve(stream, &stage)));
+        thread::spawn(move || stream.and_then(|stream| serve(stream, &script)));
     }
 }
 
-fn serve(stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
+fn serve(stream: TcpStream, script: &Script) -> std::io::Result<()> {
     let mut wire = Wire::new(stream)?;
     while let Some(incoming) = wire.receive()? {
         let answer = if incoming.path.ends_with("/responses") && incoming.method == "POST" {
-            stage.answer(serde_json::from_slice(&incoming.body).unwrap_or_default())
+            script.answer(serde_json::from_slice(&incoming.body).unwrap_or_default())
         } else {
             Answer::error(404, "there is nothing here")
         };
@@ -107,7 +107,7 @@ fn serve(stream: TcpStream, stage: &Stage) -> std::io::Result<()> {
     Ok(())
 }
 
-impl Stage {
+impl Script {
     fn requests(&self) -> std::sync::MutexGuard<'_, Vec<Value>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,9 +117,9 @@ impl Stage {
         let number = requests.len();
         requests.push(request);
         match self.turns.get(number).or(self.turns.last()) {
-            Some(Turn::Say(text)) => stream(number, &message(text)),
-            Some(Turn::Run(command)) => stream(number, &call(number, command)),
-            Some(Turn::Fail(status)) => Answer::error(*status, "the script says so"),
+            Some(CodexTurn::Say(text)) => stream(number, &message(text)),
+            Some(CodexTurn::Run(command)) => stream(number, &call(number, command)),
+            Some(CodexTurn::Fail(status)) => Answer::error(*status, "the script says so"),
             None => Answer::error(400, "the script is empty"),
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn needed(
         variables: std::env::vars_os().collect(),
         ..CheckEnvironment::default()
     };
-    let machine = Machine {
+    let lookup = ProgramLookup {
         variables: check::variables(&surroundings, &search)?,
         root: &project.root,
         search,
@@ -56,12 +56,12 @@ pub(super) fn needed(
         None => of_runners(wanted.members),
     };
     let agents = agents.into_values();
-    let agents = agents.map(|(program, needed_for)| machine.agent(program, needed_for));
+    let agents = agents.map(|(program, needed_for)| lookup.agent(program, needed_for));
     let params = wanted.run.map(|run| run.params.clone()).unwrap_or_default();
     let tools = needed_programs::of_checks(wanted.pipeline.definition(), &params).into_iter();
     let tools = tools.map(|(word, needed_for)| checks.tool(&word, needed_for));
     let notices = of_notices(wanted.drive).into_iter();
-    let notices = notices.map(|(word, needed_for)| machine.tool(&word, needed_for));
+    let notices = notices.map(|(word, needed_for)| lookup.tool(&word, needed_for));
     Ok(agents.chain(tools).chain(notices).collect())
 }
 
@@ -89,13 +89,13 @@ fn of_runners(members: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<St
     programs
 }
 
-struct Machine<'a> {
+struct ProgramLookup<'a> {
     search: SearchPath,
     variables: BTreeMap<OsString, OsString>,
     root: &'a Path,
 }
 
-impl Machine<'_> {
+impl ProgramLookup<'_> {
     fn agent(&self, program: Program, needed_for: Vec<String>) -> NeededProgram {
         let word = program.word();
         let state = match check::find(word, &self.search) {
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn an_agent_program_that_is_nowhere_is_told_with_what_installs_it() {
-        let machine = Machine {
+        let lookup = ProgramLookup {
             search: SearchPath::default(),
             variables: BTreeMap::new(),
             root: Path::new("/"),
         };
         for program in Program::ALL {
-            let needed = machine.agent(program, Vec::new());
+            let needed = lookup.agent(program, Vec::new());
             let ProgramState::Missing { install } = needed.state else {
                 panic!("{program:?} was found in no folder");
             };

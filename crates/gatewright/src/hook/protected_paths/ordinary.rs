@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::tests::Machine;
+use super::tests::TestHome;
 use super::*;
 
 /// Fewer lines than this prove nothing.
@@ -16,7 +16,7 @@ const LONGEST_FILE: u64 = 64 * 1024;
 
 #[test]
 fn no_line_of_real_shell_is_refused() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     let mut texts = Vec::new();
     for root in roots() {
         let mut scripts = Vec::new();
@@ -41,7 +41,7 @@ fn no_line_of_real_shell_is_refused() {
 /// The same list with a line that must be refused: the test above can fail.
 #[test]
 fn a_line_that_changes_the_settings_is_found_among_them() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     for line in [
         "rm -rf .claude",
         "claude -p hi",
@@ -52,7 +52,7 @@ fn a_line_that_changes_the_settings_is_found_among_them() {
     }
 }
 
-impl Machine {
+impl TestHome {
     fn refusal(&self, text: &str) -> Option<String> {
         let shell = self.shell("project");
         let bypass = bypass(&shell, text).map(|bypass| format!("{bypass:?}"));

@@ -6,13 +6,13 @@ use std::os::unix::fs::symlink;
 use super::*;
 
 /// A person's home with a project, our state, and a folder of a worker's own in that.
-pub(super) struct Machine {
+pub(super) struct TestHome {
     _folder: tempfile::TempDir,
     root: PathBuf,
     environment: Environment,
 }
 
-impl Machine {
+impl TestHome {
     pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -78,7 +78,7 @@ impl Machine {
 
 #[test]
 fn our_own_places_are_known_by_any_name() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     let (root, state) = (&machine.root, machine.state());
     let project = root.join("project");
     let (resolver, environment) = (Resolver::default(), Environment::default());
@@ -107,7 +107,7 @@ fn our_own_places_are_known_by_any_name() {
 
 #[test]
 fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     let state = machine.state();
     let own = state.folder().join("trees/r-1/a");
     let (resolver, environment) = (Resolver::default(), Environment::default());
@@ -147,7 +147,7 @@ fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
 
 #[test]
 fn a_plain_change_of_a_protected_path_is_found() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     for command in [
         "echo '{}' > .claude/settings.local.json",
         "cat > .claude/settings.local.json <<'EOF'\n{}\nEOF",
@@ -201,7 +201,7 @@ fn a_plain_change_of_a_protected_path_is_found() {
 
 #[test]
 fn reading_and_the_files_of_others_stay_free() {
-    let machine = Machine::new();
+    let machine = TestHome::new();
     for command in [
         "python3 -c \"print(2 * 3 > 5)\"",
         "python3 -c 'from math import *; print(pi > 3)'",

@@ -106,12 +106,12 @@ fn works(marker: &str, line: &str) -> Actor {
 }
 
 /// A project with the pipeline, the host, and a Codex that reviews with these lines of shell.
-fn stage(script: Vec<Actor>, reviews: &[String]) -> (Stage, codex::Model) {
+fn stage(script: Vec<Actor>, reviews: &[String]) -> (Stage, codex::CodexModel) {
     let stage = Stage::builtin("multi-ai", script);
     let turns = reviews
         .iter()
         .flat_map(|line| [codex::run(line), codex::say("JUDGED")]);
-    let model = codex::Model::start(turns);
+    let model = codex::CodexModel::start(turns);
     codex::settle(&stage.project, &model);
     (stage, model)
 }

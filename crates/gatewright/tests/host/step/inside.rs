@@ -62,7 +62,7 @@ fn installed() -> Project {
 fn codex_reviews_from_inside_claude_code() {
     let project = installed();
     let program = program();
-    let reviewer = codex::Model::start([
+    let reviewer = codex::CodexModel::start([
         run(r#"cat draft.md && echo '{"verdict": "APPROVED"}' > judgement.json"#),
         codex_says("approved"),
     ]);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use testkit::codex::{self, Model, Turn, fail, run, say};
+use testkit::codex::{self, CodexModel, CodexTurn, fail, run, say};
 use testkit::pipelines::REVIEW;
 use testkit::{Project, Ran};
 
@@ -25,14 +25,14 @@ const APPROVES: &str =
 /// A run that waits for Codex, and the model that speaks through it.
 struct World {
     project: Project,
-    model: Model,
+    model: CodexModel,
 }
 
 impl World {
-    fn new(pipeline: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
+    fn new(pipeline: &str, turns: impl IntoIterator<Item = CodexTurn>) -> Self {
         let world = Self {
             project: Project::with_git(program()),
-            model: Model::start(turns),
+            model: CodexModel::start(turns),
         };
         codex::settle(&world.project, &world.model);
         let pipeline = pipeline.replace("model            = \"some-model\"\n", "");
