@@ -76,6 +76,9 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
     session_host: Some(&session_host::SESSION_HOST),
     tools: ToolNames {
         agent: &["Agent", "Task"],
+        skill: &["Skill"],
+        workflow: &["Workflow"],
+        message: &["SendMessage"],
         shell: &["Bash"],
         write: &["Write"],
         edit: &["Edit"],

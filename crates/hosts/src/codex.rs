@@ -52,6 +52,9 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     session_host: None,
     tools: ToolNames {
         agent: &["spawn_agent"],
+        skill: &[],
+        workflow: &[],
+        message: &[],
         shell: &["shell", "exec_command"],
         write: &["apply_patch"],
         edit: &["apply_patch"],

@@ -48,6 +48,10 @@ pub struct Abilities {
 pub struct ToolNames {
     /// Starts another agent.
     pub agent: &'static [&'static str],
+    /// Runs a skill, a script of agents, or speaks to a worker.
+    pub skill: &'static [&'static str],
+    pub workflow: &'static [&'static str],
+    pub message: &'static [&'static str],
     pub shell: &'static [&'static str],
     pub write: &'static [&'static str],
     pub edit: &'static [&'static str],

@@ -44,6 +44,9 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
     session_host: None,
     tools: ToolNames {
         agent: &["invoke_agent"],
+        skill: &[],
+        workflow: &[],
+        message: &[],
         shell: &["run_shell_command"],
         write: &["write_file"],
         edit: &["replace"],

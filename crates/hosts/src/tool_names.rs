@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::descriptor::ToolNames;
+use crate::hook::What;
 use crate::program::Program;
 
 /// The purposes of tools. A tool with two purposes counts as the first.
@@ -37,6 +38,39 @@ pub fn usual(tool: &str) -> &str {
     let first = names.and_then(|names| names(Program::DEFAULT.tools()).first());
     first.copied().unwrap_or(tool)
 }
+
+/// The tool that a payload asks for, by the name that [`Program::DEFAULT`] uses. A payload that asks for
+/// no tool is judged as if it asked for one without a name.
+pub fn requested(what: &What) -> &str {
+    let names = Program::DEFAULT.tools();
+    let known = match what {
+        What::ToolRequested { tool, .. } => return tool,
+        What::AgentRequested { .. } => names.agent,
+        What::SkillRequested { .. } => names.skill,
+        What::WorkflowRequested { .. } => names.workflow,
+        What::MessageRequested { .. } => names.message,
+        What::TodosMarked { .. } => names.to_do_list,
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentReturned { .. }
+        | What::AgentFailed { .. }
+        | What::AgentNotified { .. }
+        | What::AgentBegan { .. }
+        | What::AgentStopping { .. }
+        | What::ToolUsed { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => &[],
+    };
+    known.first().copied().unwrap_or(UNNAMED)
+}
+
+const UNNAMED: &str = "a tool";
 
 /// Can this tool change a file?
 pub fn may_write(tool: &str) -> bool {
@@ -89,6 +123,26 @@ mod tests {
             let all = all(tool);
             assert_eq!(all[0], tool);
             assert_eq!(all[1..].join(" "), others, "{tool}");
+        }
+    }
+
+    #[test]
+    fn a_payload_asks_for_the_tool_that_a_stage_names() {
+        for (what, tool) in [
+            (What::WorkflowRequested { actor: None }, "Workflow"),
+            (
+                What::ToolRequested {
+                    tool: "shell".to_owned(),
+                    actor: None,
+                    paths: Vec::new(),
+                    command: None,
+                },
+                "shell",
+            ),
+            (What::TodosMarked { done: Vec::new() }, "TodoWrite"),
+            (What::PromptSubmitted, "a tool"),
+        ] {
+            assert_eq!(requested(&what), tool, "{what:?}");
         }
     }
 

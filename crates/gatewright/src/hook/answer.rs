@@ -64,16 +64,15 @@ fn failed(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>,
         .store
         .journal(&opened.run().id, from, LOOKED_BACK)?;
     for stored in recent.iter().rev() {
-        match &stored.entry.fact {
-            Fact::Ended {
-                result: WorkResult::Fault { fault, reason },
-                ..
-            } => {
-                let (word, reason) = (fault.word(), views::line(reason));
-                return Ok(Some(format!("The work did not count ({word}): {reason}.")));
-            }
-            Fact::Moved(_) | Fact::Admitted { .. } | Fact::Ended { .. } => return Ok(None),
-            _ => {}
+        let fact = &stored.entry.fact;
+        if let Fact::Ended { result, .. } = fact
+            && let WorkResult::Fault { fault, reason } = result
+        {
+            let (word, reason) = (fault.word(), views::line(reason));
+            return Ok(Some(format!("The work did not count ({word}): {reason}.")));
+        }
+        if let Fact::Moved(_) | Fact::Admitted { .. } | Fact::Ended { .. } = fact {
+            return Ok(None);
         }
     }
     Ok(None)

@@ -138,7 +138,21 @@ impl Arriving<'_> {
             | What::WorkflowRequested { .. }
             | What::MessageRequested { .. } => self.always_on(context),
             What::ToolRequested { .. } if self.promise == Promise::Gate => self.always_on(context),
-            _ => Ok(None),
+            What::SessionEnded { .. }
+            | What::ToolRequested { .. }
+            | What::TodosMarked { .. }
+            | What::QuestionAnswered { .. }
+            | What::AgentLaunched { .. }
+            | What::AgentReturned { .. }
+            | What::AgentFailed { .. }
+            | What::AgentNotified { .. }
+            | What::AgentBegan { .. }
+            | What::AgentStopping { .. }
+            | What::ToolUsed { .. }
+            | What::StopRequested { .. }
+            | What::TurnFailed { .. }
+            | What::ConfigChanged { .. }
+            | What::Ignored => Ok(None),
         }
     }
 
@@ -335,10 +349,12 @@ impl Arriving<'_> {
             opened,
             notices: Vec::new(),
         };
-        match &self.payload.what {
-            What::SessionStarted { .. } => attach(&mut guarded, None),
-            What::CommandTyped { .. } => Ok(begun(&guarded)),
-            _ => event::answer(&mut guarded, &HookCall::first(self.event, self.payload)),
+        if let What::SessionStarted { .. } = self.payload.what {
+            attach(&mut guarded, None)
+        } else if let What::CommandTyped { .. } = self.payload.what {
+            Ok(begun(&guarded))
+        } else {
+            event::answer(&mut guarded, &HookCall::first(self.event, self.payload))
         }
     }
 }

@@ -73,9 +73,12 @@ fn act_on(
     Ok(match answered {
         Ok(decided) => {
             let run = decided.opened.run();
-            let stands = || match &run.standing {
-                Standing::Cancelled { .. } => format!("run {} is cancelled", run.id),
-                _ => format!("run {} is in {}", run.id, run.position.stage),
+            let stands = || {
+                if let Standing::Cancelled { .. } = run.standing {
+                    format!("run {} is cancelled", run.id)
+                } else {
+                    format!("run {} is in {}", run.id, run.position.stage)
+                }
             };
             let notice = answer::objection(&decided).unwrap_or_else(stands);
             let kept = backup.map_or_else(String::new, |name| {

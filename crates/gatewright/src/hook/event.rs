@@ -23,8 +23,8 @@ pub(super) fn answer(
     guarded: &mut Guarded<'_, '_>,
     call: &HookCall<'_>,
 ) -> Result<Answer, Failure> {
-    let key = call.key.as_ref();
-    match &call.payload.what {
+    let (key, what) = (call.key.as_ref(), &call.payload.what);
+    match what {
         // A session that is enrolled goes on: after a break, a compaction, or in another process.
         What::SessionStarted { .. } => arrival::attach(guarded, None),
         What::SessionEnded { how } => session_ended(guarded, *how),
@@ -35,7 +35,7 @@ pub(super) fn answer(
         What::StopRequested { background_work } => stop(guarded, *background_work),
         What::TurnFailed { reason } => turn_failed(guarded, reason),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
-        What::TodosMarked { done } => todos(guarded, call.event, done),
+        What::TodosMarked { done } => todos(guarded, call, done),
         What::QuestionAnswered { answers } => question::answered(guarded, answers),
         What::AgentRequested {
             agent,
@@ -44,21 +44,20 @@ pub(super) fn answer(
             actor,
         } => match agent {
             Ok(agent) => request(guarded, key, requested(agent, step, call, actor)),
-            Err(name) => unnamed(guarded, key, name, actor),
+            Err(name) => {
+                let bypass = BypassAttempt::NoName(name.to_owned());
+                tool(guarded, key, what, actor, Some(bypass))
+            }
         },
         What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {
             Some(agent) => request(guarded, key, requested(&agent, &None, call, actor)),
-            None => tool(guarded, key, "Skill", actor, None),
+            None => tool(guarded, key, what, actor, None),
         },
-        What::WorkflowRequested { actor } => tool(
-            guarded,
-            key,
-            "Workflow",
-            actor,
-            Some(BypassAttempt::Workflow),
-        ),
+        What::WorkflowRequested { actor } => {
+            tool(guarded, key, what, actor, Some(BypassAttempt::Workflow))
+        }
         What::MessageRequested { to, call, actor } => {
-            let asked = tool(guarded, None, "SendMessage", actor, None)?;
+            let asked = tool(guarded, None, what, actor, None)?;
             match (message(to, call, actor), &asked.verdict) {
                 (Some(message), Verdict::Allow | Verdict::Nothing) => {
                     submitted(guarded, key, message)
@@ -157,9 +156,13 @@ fn command_typed(
 }
 
 /// The host's list is a tool like any other, and says besides what is done.
-fn todos(guarded: &mut Guarded<'_, '_>, event: Event, done: &[String]) -> Result<Answer, Failure> {
-    if event == Event::PreToolUse {
-        let asked = tool(guarded, None, "TodoWrite", &None, None)?;
+fn todos(
+    guarded: &mut Guarded<'_, '_>,
+    call: &HookCall<'_>,
+    done: &[String],
+) -> Result<Answer, Failure> {
+    if call.event == Event::PreToolUse {
+        let asked = tool(guarded, None, &call.payload.what, &None, None)?;
         if let Verdict::Refuse(_) = asked.verdict {
             return Ok(asked);
         }
@@ -200,17 +203,6 @@ fn asker(actor: &Option<Actor>) -> Option<Asker> {
         actor,
         tools: Program::DEFAULT.agent_tools(),
     })
-}
-
-/// A call for an agent whose name cannot be one.
-fn unnamed(
-    guarded: &mut Guarded<'_, '_>,
-    key: Option<&Key>,
-    name: &str,
-    actor: &Option<Actor>,
-) -> Result<Answer, Failure> {
-    let bypass = BypassAttempt::NoName(name.to_owned());
-    tool(guarded, key, "Agent", actor, Some(bypass))
 }
 
 /// A tool call, with what it would change. The hook looks again whenever the run has changed.
@@ -381,12 +373,12 @@ fn request(
 fn tool(
     guarded: &mut Guarded<'_, '_>,
     key: Option<&Key>,
-    tool: &str,
+    what: &What,
     actor: &Option<Actor>,
     bypass: Option<BypassAttempt>,
 ) -> Result<Answer, Failure> {
     let requested = Happening::Tool(ToolEvent::Requested {
-        tool: tool.to_owned(),
+        tool: tool_names::requested(what).to_owned(),
         worker: actor.clone(),
         protected_paths: Vec::new(),
         bypass,

@@ -260,15 +260,19 @@ pub(super) fn see(state: &State, event: Event) {
 
 /// What is at stake when nobody can decide: a pure look at the payload, without any store.
 pub(super) fn stake(payload: &Payload, environment: &Environment) -> Stake {
-    match &payload.what {
-        What::ConfigChanged { .. } => Stake::Gate,
-        _ if starts_an_agent(payload, environment) => Stake::Gate,
-        What::ToolRequested { paths, command, .. }
-            if protected_paths::is_protected(environment, payload, paths, command.as_deref()) =>
-        {
-            Stake::Gate
-        }
-        _ => Stake::Ordinary,
+    if starts_an_agent(payload, environment) || changes_the_guard(payload, environment) {
+        Stake::Gate
+    } else {
+        Stake::Ordinary
+    }
+}
+
+/// Did the settings change, or could this call change a protected file?
+fn changes_the_guard(payload: &Payload, environment: &Environment) -> bool {
+    if let What::ToolRequested { paths, command, .. } = &payload.what {
+        protected_paths::is_protected(environment, payload, paths, command.as_deref())
+    } else {
+        matches!(payload.what, What::ConfigChanged { .. })
     }
 }
 
@@ -286,7 +290,23 @@ pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> b
                 .and_then(|command| protected_paths::bypass(&shell, command));
             matches!(bypass, Some(BypassAttempt::AgentProgram(_)))
         }
-        _ => false,
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::TodosMarked { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentReturned { .. }
+        | What::AgentFailed { .. }
+        | What::AgentNotified { .. }
+        | What::AgentBegan { .. }
+        | What::AgentStopping { .. }
+        | What::ToolUsed { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => false,
     }
 }
 

@@ -92,9 +92,10 @@ fn only_at_a_terminal(guarded: &Guarded<'_, '_>) -> Answer {
 
 fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
     let stage = &guarded.opened.run().position.stage;
-    match &guarded.opened.pipeline.stage(stage)?.work {
-        Work::Ask(ask) => Some(ask.clone()),
-        _ => None,
+    if let Work::Ask(ask) = &guarded.opened.pipeline.stage(stage)?.work {
+        Some(ask.clone())
+    } else {
+        None
     }
 }
 

@@ -57,7 +57,19 @@ pub(super) fn word(what: &What) -> String {
         What::AgentFailed { .. } => "an agent failed".to_owned(),
         What::ToolRequested { tool, .. } | What::ToolUsed { tool, .. } => format!("'{tool}'"),
         What::StopRequested { .. } => "the session stopped".to_owned(),
-        _ => "not judged".to_owned(),
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::SkillRequested { .. }
+        | What::WorkflowRequested { .. }
+        | What::MessageRequested { .. }
+        | What::TodosMarked { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::TurnFailed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => "not judged".to_owned(),
     }
 }
 

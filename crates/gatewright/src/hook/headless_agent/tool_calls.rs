@@ -230,46 +230,53 @@ struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     fn of(workspace: &Workspace<'_>, opened: &OpenRun, payload: &'a Payload) -> Self {
-        let plain = |tool: &'a str, bypass: Option<BypassAttempt>| Wanted {
-            tool,
+        let mut wanted = Wanted {
+            tool: tool_names::requested(&payload.what),
             paths: &[],
             command: None,
-            bypass,
+            bypass: bypass(workspace, opened, &payload.what),
         };
-        match &payload.what {
-            What::ToolRequested {
-                tool,
-                paths,
-                command,
-                ..
-            } => Wanted {
-                tool,
-                paths,
-                command: command.as_deref(),
-                bypass: None,
-            },
-            What::AgentRequested { agent, .. } => plain(
-                "Agent",
-                Some(match agent {
-                    Ok(agent) => BypassAttempt::OwnAgent(agent.clone()),
-                    Err(name) => BypassAttempt::NoName(name.clone()),
-                }),
-            ),
-            What::SkillRequested { skill, .. } => {
-                let folder = workspace
-                    .step_folder
-                    .as_ref()
-                    .unwrap_or(&opened.stored.worktree);
-                let environment = &workspace.context.environment;
-                let forked = skill::forked_in(folder.as_ref(), environment, skill);
-                plain("Skill", forked.map(BypassAttempt::OwnAgent))
-            }
-            What::WorkflowRequested { .. } => plain("Workflow", Some(BypassAttempt::Workflow)),
-            What::MessageRequested { .. } => plain("SendMessage", None),
-            What::TodosMarked { .. } => plain("TodoWrite", None),
-            // No other payload asks for a tool; whatever comes is judged as one without a name.
-            _ => plain("a tool", None),
+        if let What::ToolRequested { paths, command, .. } = &payload.what {
+            (wanted.paths, wanted.command) = (paths, command.as_deref());
         }
+        wanted
+    }
+}
+
+/// The agent that this call would start beside the run.
+fn bypass(workspace: &Workspace<'_>, opened: &OpenRun, what: &What) -> Option<BypassAttempt> {
+    match what {
+        What::AgentRequested { agent, .. } => Some(match agent {
+            Ok(agent) => BypassAttempt::OwnAgent(agent.clone()),
+            Err(name) => BypassAttempt::NoName(name.clone()),
+        }),
+        What::SkillRequested { skill, .. } => {
+            let own = workspace.step_folder.as_ref();
+            let folder = own.unwrap_or(&opened.stored.worktree);
+            let environment = &workspace.context.environment;
+            let forked = skill::forked_in(folder.as_ref(), environment, skill);
+            forked.map(BypassAttempt::OwnAgent)
+        }
+        What::WorkflowRequested { .. } => Some(BypassAttempt::Workflow),
+        What::ToolRequested { .. }
+        | What::MessageRequested { .. }
+        | What::TodosMarked { .. }
+        | What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentReturned { .. }
+        | What::AgentFailed { .. }
+        | What::AgentNotified { .. }
+        | What::AgentBegan { .. }
+        | What::AgentStopping { .. }
+        | What::ToolUsed { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => None,
     }
 }
 
