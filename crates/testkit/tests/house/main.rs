@@ -9,6 +9,7 @@ mod imports;
 mod kit;
 mod manifest;
 mod modules;
+mod names;
 mod planted;
 mod purity;
 mod rules;

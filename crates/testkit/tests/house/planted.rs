@@ -1,6 +1,6 @@
 //! Every rule, with small repositories that break it and one that keeps it.
 
-use crate::{Rule, manifest, modules, purity, text, voice, wishes};
+use crate::{Rule, manifest, modules, names, purity, text, voice, wishes};
 
 const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
                       [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
@@ -62,6 +62,59 @@ pub(crate) const RULES: &[Rule] = &[
                 "use super::Two;\nuse crate::one;\n",
             ),
             ("crates/a/tests/all.rs", "use crate::two;\n"),
+        ],
+    },
+    Rule {
+        says: "no two types of a crate have one name",
+        find: names::types_twice,
+        broken: &[
+            &[
+                ("crates/a/src/one.rs", "pub(crate) struct Line<'a> {}\n"),
+                ("crates/a/src/two.rs", "enum Line {}\n"),
+            ],
+            &[
+                ("crates/a/src/one.rs", "pub type Line = u8;\n"),
+                ("crates/a/src/one/tests.rs", "struct Line(u8);\n"),
+            ],
+        ],
+        kept: &[
+            (
+                "crates/a/src/one.rs",
+                "struct Line;\nimpl A for B {\n    type Line = Line;\n}\n// struct Line;\n",
+            ),
+            ("crates/a/src/one/wire.rs", "struct Line;\n"),
+            ("crates/a/tests/all/main.rs", "struct Line;\n"),
+            ("xtask/src/one.rs", "struct Line;\n"),
+            ("xtask/src/two.rs", "struct Line;\n"),
+            (
+                "crates/b/src/one.rs",
+                "struct Line;\nfn line(line: Line) {}\n",
+            ),
+        ],
+    },
+    Rule {
+        says: "only `hosts` knows what a program calls its tools",
+        find: names::tools,
+        broken: &[
+            &[(
+                "crates/gatewright/src/hook/event.rs",
+                "fn a() { tool(\"SendMessage\") }",
+            )],
+            &[(
+                "crates/engine/src/a.rs",
+                "const A: [&str; 1] = [\"Agent\"];",
+            )],
+        ],
+        kept: &[
+            ("crates/hosts/src/claude.rs", "const A: &str = \"Agent\";"),
+            (
+                "crates/gatewright/src/prove/payloads.rs",
+                "const A: &str = \"Agent\";",
+            ),
+            (
+                "crates/views/src/a.rs",
+                "/// \"Agent\"\nconst A: &str = \"Agent of the run\";",
+            ),
         ],
     },
     Rule {
