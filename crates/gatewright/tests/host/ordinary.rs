@@ -1,9 +1,14 @@
 //! An ordinary day in every stage of the built-in pipelines: nothing of it is refused.
 
+mod plan_mode;
+mod way;
+
 use serde_json::{Value, json};
+use testkit::claude::Claude;
 use testkit::model::{Actor, Model, Turn, agent_in_foreground, bash, call, hold, say};
 
 use crate::stage::{Stage, program};
+use way::{ANSIBLE, MULTI_AI, PHASES, Way, held};
 
 /// Lines of shell that a session types every day.
 const LINES: [&str; 56] = [
@@ -84,20 +89,48 @@ fn others(stage: &Stage) -> Vec<Turn> {
             json!({"subject": "look", "description": "look around"}),
         ),
         call("WebSearch", json!({"query": "how to write a test"})),
+        call(
+            "mcp__notes__keep",
+            json!({"name": "settings.json", "text": "claude -p hi > .claude/settings.json"}),
+        ),
+        call("mcp__notes__find", json!({"name": "settings.json"})),
+        call("ListMcpResourcesTool", json!({"server": "notes"})),
+        call(
+            "ReadMcpResourceTool",
+            json!({"server": "notes", "uri": "note:///settings.json"}),
+        ),
         agent_in_foreground("Explore", "GO-EXPLORE: look around"),
     ]
 }
 
-/// So many calls are made in each stage.
-const IN_A_STAGE: usize = 16;
+/// So many lines of shell are typed in each stage.
+const LINES_IN_A_STAGE: usize = 9;
+
+/// A server of the Model Context Protocol that keeps notes in a folder. The host starts it.
+const NOTES: &str = include_str!("ordinary/notes_server.py");
+
+/// The host with the server of notes, whose tools the person has allowed.
+fn with_notes(stage: &Stage, claude: Claude) -> Claude {
+    let home = stage.project.home();
+    let (server, notes) = (home.join("notes_server.py"), home.join("notes"));
+    let servers = home.join("servers.json");
+    std::fs::write(&server, NOTES).expect("the server can be written");
+    let command = json!({"command": "python3", "args": [&server, notes]});
+    let text = json!({"mcpServers": {"notes": command}}).to_string();
+    std::fs::write(&servers, text).expect("the list of servers can be written");
+    let tools = ["mcp__notes", "ListMcpResourcesTool", "ReadMcpResourceTool"];
+    claude
+        .allow(tools)
+        .arguments(["--mcp-config".into(), servers.into_os_string()])
+}
 
 /// The calls of one stage, the next ones of the whole list each time.
 fn batch(stage: &Stage, place: usize, helpers: bool) -> Vec<Turn> {
     let ours = OURS.map(|words| format!("{} {words} || true", program()));
     let lines = LINES.iter().copied().chain(ours.iter().map(String::as_str));
     let lines: Vec<&str> = lines.collect();
-    let from = place * (IN_A_STAGE - 7);
-    let picked = (from..from + IN_A_STAGE - 7).map(|at| lines[at % lines.len()]);
+    let from = place * LINES_IN_A_STAGE;
+    let picked = (from..from + LINES_IN_A_STAGE).map(|at| lines[at % lines.len()]);
     let mut calls: Vec<Turn> = picked.map(bash).collect();
     calls.extend(others(stage));
     if !helpers {
@@ -129,42 +162,33 @@ fn check(stage: &Stage, calls: usize) {
     );
     let told = stage.model.told("GO-MAIN");
     assert!(!told.contains("GW-R101"), "{told}");
+    // The server of notes has answered.
+    assert!(told.contains("KEPT settings.json"), "{told}");
+    assert!(told.contains("note:///settings.json"), "{told}");
 }
 
-/// A run through these outcomes of its stages, to each of which a person takes it.
-fn a_day(pipeline: &str, start: &str, outcomes: &[&str]) -> usize {
-    let scene = Stage::builtin(pipeline, []);
+/// A run on this way, with a part of the list in each stage that it comes to.
+fn a_day(way: &Way, start: &str) -> usize {
+    let scene = Stage::builtin(way.pipeline, []);
     let mut turns = vec![bash(&start.replace("gatewright", program()))];
-    let mut calls = 1;
-    let mut first = batch(&scene, 0, true);
-    calls += first.len();
-    turns.append(&mut first);
-    for (at, _) in outcomes.iter().enumerate() {
-        let mut next = batch(&scene, at + 1, true);
-        calls += next.len();
+    turns.append(&mut batch(&scene, 0, true));
+    for at in 0..way.legs.len() {
+        let mut next = vec![bash("true")];
+        if way.is_new(at) {
+            next.append(&mut batch(&scene, at + 1, true));
+        }
         let began = next.remove(0);
-        turns.push(hold(&format!("stage {at}"), began));
+        turns.push(hold(&held(at), began));
         turns.append(&mut next);
     }
+    let calls = turns.len();
     turns.extend((0..6).map(|_| say("END")));
     let stage = Stage {
         model: Model::start([Actor::new("GO-MAIN", turns), explorer()]),
         ..scene
     };
-    let running = stage.claude().begin("GO-MAIN: begin");
-    for (at, outcome) in outcomes.iter().enumerate() {
-        stage.model.wait_until_held(&format!("stage {at}"));
-        let run = stage.run();
-        let skip = ["skip", &run, "--as", outcome, "--reason", "an ordinary day"];
-        let answer = ["answer", &run, outcome];
-        let words = if stage.place().starts_with("approval") {
-            &answer[..]
-        } else {
-            &skip[..]
-        };
-        stage.project.person(words, &format!("{run}\n")).succeeds();
-        stage.model.release(&format!("stage {at}"));
-    }
+    let running = with_notes(&stage, stage.claude()).begin("GO-MAIN: begin");
+    way.walk(&stage, |_| ());
     running.wait();
     check(&stage, calls);
     calls
@@ -172,30 +196,20 @@ fn a_day(pipeline: &str, start: &str, outcomes: &[&str]) -> usize {
 
 #[test]
 fn nothing_of_an_ordinary_day_is_refused_in_ansible() {
-    let outcomes = ["done", "done", "failed", "done", "passed", "passed"];
     let start = "gatewright start ansible --task 'a playbook' --param target=site.yml";
-    assert!(a_day("ansible", start, &outcomes) >= 100);
+    assert!(a_day(&ANSIBLE, start) >= 140);
 }
 
 #[test]
 fn nothing_of_an_ordinary_day_is_refused_in_multi_ai() {
-    let outcomes = [
-        "completed",
-        "approve",
-        "completed",
-        "completed",
-        "approved",
-        "complete",
-        "approved",
-    ];
-    let start = "gatewright start multi-ai --task 'greet people'";
-    assert!(a_day("multi-ai", start, &outcomes) >= 110);
+    let start = "gatewright start multi-ai --task 'greet people' --param mode=simple";
+    assert!(a_day(&MULTI_AI, start) >= 260);
 }
 
 #[test]
 fn nothing_of_an_ordinary_day_is_refused_in_phases() {
-    let start = "printf 'one\\ntwo\\n' > list.txt; gatewright start phases --task 'greet people' --steps list.txt";
-    assert!(a_day("phases", start, &["done", "failed"]) >= 48);
+    let start = "gatewright start phases --task 'greet people'";
+    assert!(a_day(&PHASES, start) >= 80);
 }
 
 /// Its stages are left by agents, and in `IDLE` also helpers wait until context is there.
@@ -228,6 +242,6 @@ fn nothing_of_an_ordinary_day_is_refused_in_context_first() {
         ]),
         ..scene
     };
-    stage.claude().ask("GO-MAIN: begin");
+    with_notes(&stage, stage.claude()).ask("GO-MAIN: begin");
     check(&stage, calls);
 }

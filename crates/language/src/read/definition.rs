@@ -12,7 +12,7 @@ use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, BEGINS, MEANINGS, MODES};
 
 /// The agents of the hosts that only look around.
-const DEFAULT_HELPERS: [&str; 1] = ["Explore"];
+const DEFAULT_HELPERS: [&str; 2] = ["Explore", "Plan"];
 
 impl Reader<'_> {
     pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {

@@ -70,7 +70,7 @@ pub(crate) static PIPELINE: Table = Table {
         optional(
             "helpers",
             AGENTS,
-            "Read-only agents of the host that may help in any stage: `[\"Explore\"]` by default, `[]` for none.",
+            "Read-only agents of the host that may help in any stage: `[\"Explore\", \"Plan\"]` by default, `[]` for none.",
         ),
         optional(
             "gives",
