@@ -23,6 +23,8 @@ linters of Ansible.
   docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
   demo       cargo run --release -- demo, the first command of the README
   kill       a sample of: kill -9 before every system call of every command that writes
+  chores     a sample of: the same for commands without a key and for a hook of every event; and errors
+             at the calls of the hooks
   crowd      64 processes write to one run at once
   runs       a sample of: kill -9 in the middle of whole headless runs, then `resume`
   two        a sample of: an orchestrator sleeps longer than its lease, and another one takes over

@@ -140,7 +140,16 @@ fn judge_session(draft: &mut Draft<'_>, event: &SessionEvent) -> Verdict {
             session,
             process,
             heir_of,
-        } => session::started(draft, session, *process, heir_of.as_ref()),
+            unverified_host,
+        } => {
+            let arrival = session::Arrival {
+                session,
+                process: *process,
+                heir_of: heir_of.as_ref(),
+                unverified_host: unverified_host.as_deref(),
+            };
+            session::started(draft, &arrival)
+        }
         SessionEvent::Ended { session } => session::ended(draft, session),
         SessionEvent::PromptSubmitted => session::prompted(draft),
         SessionEvent::StopRequested { background_work } => session::stop(draft, *background_work),

@@ -135,6 +135,8 @@ pub enum SessionEvent {
         session: SessionId,
         process: Option<Process>,
         heir_of: Option<SessionId>,
+        /// Why it is not certain that a host sees what the session does there.
+        unverified_host: Option<String>,
     },
     Ended {
         session: SessionId,
@@ -255,6 +257,9 @@ pub struct Beginning {
     pub queued: bool,
     /// The hash of the environment in which checks will run.
     pub environment: Option<Hash>,
+    /// Why it is not certain that a host sees what the session does. The run is marked from its
+    /// first moment.
+    pub unverified_host: Option<String>,
 }
 
 /// An agent that works inside a session.

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
 use evidence::Project;
@@ -168,19 +169,29 @@ pub fn withdraw(state: &State, session: &SessionId) -> io::Result<()> {
 }
 
 /// The latest enrolled session of this process: a session that starts in the same process after
-/// `clear` succeeds it.
-pub fn of_process(state: &State, process: &Process) -> Option<Enrolled> {
-    let listed = fs::read_dir(state.folder().join(SESSIONS)).ok()?;
-    let files = listed.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<(std::time::SystemTime, Enrolled)> = files
-        .filter_map(|path| {
-            let enrolled = parse_session(&read(&path).ok()??)?;
-            let written = fs::metadata(&path).ok()?.modified().ok()?;
-            (enrolled.process.as_ref() == Some(process)).then_some((written, enrolled))
-        })
-        .collect();
-    found.sort_by_key(|(written, _)| *written);
-    found.pop().map(|(_, enrolled)| enrolled)
+/// `clear` succeeds it. An unreadable file is an error: it may be that session's.
+pub fn of_process(state: &State, process: &Process) -> io::Result<Option<Enrolled>> {
+    let mut latest: Option<(SystemTime, Enrolled)> = None;
+    for path in session_files(state)? {
+        let Some(value) = read(&path)? else { continue };
+        let enrolled = parse_session(&value).ok_or_else(|| damaged(&path))?;
+        let written = match fs::metadata(&path).and_then(|file| file.modified()) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => continue,
+            written => written?,
+        };
+        let is_later = latest.as_ref().is_none_or(|(before, _)| *before <= written);
+        if enrolled.process.as_ref() == Some(process) && is_later {
+            latest = Some((written, enrolled));
+        }
+    }
+    Ok(latest.map(|(_, enrolled)| enrolled))
+}
+
+fn session_files(state: &State) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(state.folder().join(SESSIONS)) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed?.map(|entry| Ok(entry?.path())).collect(),
+    }
 }
 
 /// What is installed in this project, under any key that it may have had.
@@ -410,9 +421,13 @@ mod tests {
         enrol(&state, &enrolled("one", 1)).unwrap();
         enrol(&state, &enrolled("two", 2)).unwrap();
         let of = |id, started| of_process(&state, &Process { id, started });
-        assert_eq!(of(2, 7), Some(enrolled("two", 2)));
-        assert_eq!(of(2, 8), None);
-        assert_eq!(of(3, 7), None);
+        assert_eq!(of(2, 7).unwrap(), Some(enrolled("two", 2)));
+        assert_eq!(of(2, 8).unwrap(), None);
+        assert_eq!(of(3, 7).unwrap(), None);
+        // The file that cannot be read may be the one that is looked for.
+        let path = session_file(&state, &enrolled("two", 2).session);
+        fs::write(&path, "{").unwrap();
+        assert!(of(2, 7).is_err());
     }
 
     #[test]

@@ -38,7 +38,6 @@ pub mod run_audit;
 pub mod run_check;
 pub mod runners;
 pub mod saved_env;
-pub mod session_host;
 pub mod session_run;
 pub mod signals;
 pub mod start_run;

@@ -34,11 +34,14 @@ pub fn here(context: &Context) -> Result<Option<RunId>, Failure> {
         return Ok(None);
     }
     let parents = ancestors().into_iter();
-    let mut parents = parents.filter_map(|parent| process::find(parent.id));
-    match parents.find_map(|parent| enrolment::of_process(&state, &parent)) {
-        Some(enrolled) => unless_over(context, enrolled),
-        None => Ok(None),
+    for parent in parents.filter_map(|parent| process::find(parent.id)) {
+        let enrolled = enrolment::of_process(&state, &parent)
+            .map_err(Failure::file("read from", state.folder()))?;
+        if let Some(enrolled) = enrolled {
+            return unless_over(context, enrolled);
+        }
     }
+    Ok(None)
 }
 
 fn unless_over(context: &Context, enrolled: Enrolled) -> Result<Option<RunId>, Failure> {

@@ -13,13 +13,13 @@ use hosts::Program;
 use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
+use crate::caller::host::unverified_reason;
 use crate::check_environment::{self, Given};
 use crate::context::Context;
 use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
-use crate::session_host;
 use crate::state::State;
 use crate::witness;
 use crate::workspace::{OpenRun, Workspace};
@@ -209,6 +209,11 @@ fn beginning(
     params::refuse_empty(definition, &params)?;
     let (session, process) = starting.holder.session();
     let environment = environment(workspace, &starting.by)?;
+    let host = starting.holder.host().host_name();
+    let unverified_host = match &starting.holder {
+        Holder::Session { .. } => unverified_reason(&host, process.as_ref()),
+        Holder::Hand | Holder::Headless => None,
+    };
     Ok(Beginning {
         at: clock::now(),
         by: starting.by,
@@ -217,13 +222,14 @@ fn beginning(
         task: starting.task,
         params,
         driver: starting.holder.driver(),
-        host: starting.holder.host().host_name(),
+        host,
         session,
         process,
         steps: starting.steps,
         before: BTreeMap::new(),
         queued: starting.queued,
         environment: Some(environment),
+        unverified_host,
     })
 }
 
@@ -285,7 +291,7 @@ impl RunStarter<'_> {
             match self.store(workspace, &home, &decision) {
                 Ok(stored) => {
                     let opened = complete_start(workspace, stored, Rc::new(pipeline.clone()))?;
-                    return self.marked(workspace, opened).map(Started::Run);
+                    return Ok(Started::Run(opened));
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
                     beginning.id = ids::run_id()?;
@@ -317,18 +323,13 @@ impl RunStarter<'_> {
             .map_err(Failure::file("write to", workspace.state.folder()))
     }
 
-    fn marked(&self, workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
-        match &self.holder {
-            Holder::Session { process, .. } => {
-                session_host::mark_unverified_host(workspace, opened, process.as_ref())
-            }
-            Holder::Hand | Holder::Headless => Ok(opened),
-        }
-    }
-
+    /// After an error of the disk nobody knows whether the run was stored. The session's file then
+    /// stays: if the run is there, it guards the session; if not, the file binds nobody.
     fn give_up(&self, workspace: &Workspace<'_>, error: store::Error) -> Failure {
-        if let Holder::Session { session, .. } = &self.holder {
-            // The remaining file names a run that does not exist, and binds nobody.
+        let is_uncertain = matches!(error, store::Error::Sqlite { .. });
+        if let Holder::Session { session, .. } = &self.holder
+            && !is_uncertain
+        {
             let _ = enrolment::withdraw(&workspace.state, session);
         }
         error.into()

@@ -136,6 +136,7 @@ impl<'a> Player<'a> {
             before: self.lying_there(),
             queued: start.entry == Entrance::Queued,
             environment: None,
+            unverified_host: None,
         };
         self.driver = start.driver;
         let decision = engine::begin(self.pipeline, &beginning);
@@ -223,6 +224,7 @@ impl<'a> Player<'a> {
                     session: session.clone(),
                     process: None,
                     heir_of: None,
+                    unverified_host: None,
                 });
                 (Who::Session(session.clone()), opened)
             }

@@ -1,10 +1,7 @@
 //! The commands that write, each with what must have happened before it.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::{iter, thread};
 
-use super::at_once;
 use super::stand::Stand;
 use crate::failure::Failure;
 
@@ -151,24 +148,4 @@ fn trust(stand: &Stand) -> Result<(), Failure> {
     let hash = shown["hash"].as_str().unwrap_or_default();
     stand.run(&["trust", "pipeline.toml", "--hash", hash])?;
     stand.forget_all_but("trust")
-}
-
-/// Takes every case, as many at once as there are cores, and hands the results back in order.
-pub(super) fn all<T: Send>(
-    take: impl Fn(&'static Case) -> Result<T, Failure> + Sync,
-) -> Result<Vec<T>, Failure> {
-    let queue = Mutex::new(CASES.iter().enumerate());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        iter::from_fn(next)
-            .map(|(at, case)| (at, take(case)))
-            .collect::<Vec<_>>()
-    };
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let mut done = at_once(cores, |_| work())
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,9 +1,14 @@
 //! What a store holds, as the program itself tells it: the entries of each run, and whether its chain is whole.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use super::stand::Stand;
 use crate::failure::Failure;
+
+/// The entry that marks a run for an event that nobody judged.
+const UNJUDGED: &str = "unevaluated";
 
 /// What happened in each run, as the kinds of its entries, and the runs in the order of these. Ids
 /// and times are left out: they differ when the same is done again on a fresh store.
@@ -23,9 +28,34 @@ impl Outline {
         })
     }
 
+    /// The same, but for events that were not judged: of those there are as many at least.
+    pub(super) fn is_marked_like(&self, wanted: &Self) -> bool {
+        let marks = |outline: &Self| {
+            let kinds = outline.0.iter().flatten();
+            kinds.filter(|kind| *kind == UNJUDGED).count()
+        };
+        marks(self) >= marks(wanted) && self.unmarked() == wanted.unmarked()
+    }
+
+    fn unmarked(&self) -> Vec<Vec<&String>> {
+        let runs = self.0.iter();
+        let mut runs: Vec<Vec<&String>> = runs
+            .map(|kinds| kinds.iter().filter(|kind| *kind != UNJUDGED).collect())
+            .collect();
+        runs.sort();
+        runs
+    }
+
     /// The number of entries of all runs.
     pub(super) fn entries(&self) -> usize {
         self.0.iter().map(Vec::len).sum()
+    }
+}
+
+impl fmt::Display for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs: Vec<String> = self.0.iter().map(|kinds| kinds.join(" ")).collect();
+        f.write_str(&runs.join(" | "))
     }
 }
 

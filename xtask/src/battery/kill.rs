@@ -9,10 +9,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Output;
 
+use super::cases::CASES;
 use super::journal::{Outline, verify};
 use super::stand::{Stand, text};
 use super::trace::{Point, points, sample};
-use super::{Extent, Manner, cases};
+use super::{Extent, Manner, cases, spread};
 use crate::failure::Failure;
 use crate::output::say;
 
@@ -22,7 +23,7 @@ const SAMPLE: usize = 30;
 const KILLED: i32 = 9;
 
 pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
-    let tallies = cases::all(|case| kill_everywhere(program, case, manner.extent))?;
+    let tallies = spread(CASES, |case| kill_everywhere(program, case, manner.extent))?;
     let (mut taken, mut broken) = (0, 0);
     for tally in &tallies {
         say(tally);

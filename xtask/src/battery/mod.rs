@@ -20,7 +20,8 @@ mod trace;
 mod two;
 
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::{iter, thread};
 
 use chance::Chance;
 
@@ -39,8 +40,8 @@ Usage: cargo xtask battery [NAME] [--whole] [--program PATH] [--seed NUMBER]
 Batteries (all of them, if none is named):
   kill       kill -9 before every system call of every command that writes, then the same command
              again with the same key: nothing lost, nothing doubled, nothing corrupt
-  chores     the same for `trust`, `init`, `uninit`, `gc`, `verify --repair` and some hooks, which have no
-             key; and an error at every system call of a hook that reads or writes
+  chores     the same for `trust`, `init`, `uninit`, `gc`, `verify --repair` and a hook of every event,
+             which have no key; and an error at every call of a hook that can fail
   crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
   runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its watchdog,
              or several of them), then `resume`: the same end, each work once, nobody left behind
@@ -132,6 +133,27 @@ fn at_once<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> 
             .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
+}
+
+/// Takes every item, as many at once as there are cores, and hands the results back in order.
+fn spread<I: Sync, T: Send>(
+    items: &'static [I],
+    take: impl Fn(&'static I) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
+    let queue = Mutex::new(items.iter().enumerate());
+    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        iter::from_fn(next)
+            .map(|(at, item)| (at, take(item)))
+            .collect::<Vec<_>>()
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut done = at_once(cores, |_| work())
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn parse(arguments: &[String]) -> Result<Options, Failure> {

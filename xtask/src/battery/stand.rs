@@ -20,13 +20,23 @@ pub(crate) struct Stand {
 impl Stand {
     /// A stand whose project holds these files.
     pub(crate) fn new(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+        Self::inside(scratch("stand")?, program, files)
+    }
+
+    /// The same in memory, if the system has a folder for that. A process that is killed loses nothing
+    /// that the system has, so that no disk is needed, and many stands can be put back at once.
+    pub(crate) fn in_memory(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+        let mut named = tempfile::Builder::new();
+        let folder = named.prefix("xtask-stand-").tempdir_in("/dev/shm");
+        let folder = folder.or_else(|_| scratch("stand"))?;
+        Self::inside(folder, program, files)
+    }
+
+    fn inside(folder: TempDir, program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
         let program = program
             .canonicalize()
             .map_err(Failure::file("find", program))?;
-        let stand = Self {
-            program,
-            folder: scratch("stand")?,
-        };
+        let stand = Self { program, folder };
         for folder in [stand.project(), stand.state_home(), stand.home()] {
             fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
         }

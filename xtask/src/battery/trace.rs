@@ -9,6 +9,8 @@ pub(crate) struct Point {
     pub number: usize,
     /// It makes something durable, makes a new file, or takes something away for good.
     settles: bool,
+    /// It asks the system for something that a disk or a full table can deny.
+    asks: bool,
 }
 
 impl Point {
@@ -17,6 +19,58 @@ impl Point {
     pub(crate) fn injection(&self) -> String {
         format!("inject={}:signal=KILL:when={}", self.call, self.number)
     }
+
+    /// Can the call fail for a reason outside of the program?
+    pub(super) fn can_fail(&self) -> bool {
+        self.asks
+    }
+}
+
+/// Does the call on this line ask for something that can be denied? Not memory, time, signals and the
+/// process itself; and not `close`, which lets go of the file even when it fails.
+fn asks(call: &str, line: &str) -> bool {
+    const OWN: [&str; 38] = [
+        "arch_prctl",
+        "brk",
+        "clock_gettime",
+        "clock_nanosleep",
+        "clone",
+        "clone3",
+        "close",
+        "close_range",
+        "execve",
+        "exit",
+        "exit_group",
+        "futex",
+        "getegid",
+        "geteuid",
+        "getgid",
+        "getpid",
+        "getppid",
+        "getrandom",
+        "gettid",
+        "getuid",
+        "madvise",
+        "mprotect",
+        "mremap",
+        "munmap",
+        "nanosleep",
+        "poll",
+        "ppoll",
+        "prctl",
+        "prlimit64",
+        "rseq",
+        "rt_sigaction",
+        "rt_sigprocmask",
+        "rt_sigreturn",
+        "sched_getaffinity",
+        "sched_yield",
+        "set_robust_list",
+        "set_tid_address",
+        "sigaltstack",
+    ];
+    let memory = call == "mmap" && line.contains("MAP_ANONYMOUS");
+    !memory && !OWN.contains(&call)
 }
 
 /// Does the call on this line settle something? A file that was made and not yet filled is such a
@@ -50,6 +104,7 @@ pub(crate) fn points(trace: &str) -> Vec<Point> {
             call: call.to_owned(),
             number,
             settles,
+            asks: asks(call, line),
         });
     }
     points
@@ -128,11 +183,20 @@ exit_group(0)                           = ?
     }
 
     #[test]
+    fn what_a_disk_cannot_deny_does_not_fail() {
+        let trace = "execve()\nbrk()\nmmap(NULL, 8, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)\n\
+                     mmap(NULL, 8, PROT_READ, MAP_SHARED, 3, 0)\nread(3)\nclose(3)\n";
+        let asking = points(trace).into_iter().filter(Point::can_fail);
+        assert_eq!(names(&asking.collect::<Vec<_>>()), ["mmap 2", "read 1"]);
+    }
+
+    #[test]
     fn the_injection_names_the_call_and_its_number() {
         let point = Point {
             call: "write".into(),
             number: 2,
             settles: false,
+            asks: true,
         };
         assert_eq!(point.injection(), "inject=write:signal=KILL:when=2");
     }

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Draft, moving};
+use super::{Draft, moving, session};
 use crate::amount::Amount;
 use crate::apply::{apply, interrupted};
 use crate::decision::{Decision, Refusal, Reply};
@@ -56,7 +56,9 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         &beginning.by,
         Rule::Begin,
         fact,
-        Enter::Stage,
+        Enter::Stage {
+            unverified_host: beginning.unverified_host.as_deref(),
+        },
     )
 }
 
@@ -90,8 +92,8 @@ pub fn fork(
     first(pipeline, at, by, Rule::Fork, fact, Enter::Nothing)
 }
 
-enum Enter {
-    Stage,
+enum Enter<'a> {
+    Stage { unverified_host: Option<&'a str> },
     Nothing,
 }
 
@@ -101,7 +103,7 @@ fn first(
     by: &Who,
     rule: Rule,
     fact: Fact,
-    enter: Enter,
+    enter: Enter<'_>,
 ) -> Decision {
     let entry = Entry {
         at,
@@ -123,8 +125,9 @@ fn first(
         evidence: &evidence,
         entries,
     };
-    if let Enter::Stage = enter {
+    if let Enter::Stage { unverified_host } = enter {
         moving::enter(&mut draft, &MoveReason::Edge);
+        session::mark(&mut draft, unverified_host);
     }
     Decision {
         reply: Reply::Done,

@@ -21,13 +21,22 @@ use crate::status::{is_unused, status};
 /// under the cap at which hosts override a stop hook.
 const MOST_HOLDS: u32 = 3;
 
+/// A session that comes, and the process in which it does.
+pub(super) struct Arrival<'a> {
+    pub session: &'a SessionId,
+    pub process: Option<Process>,
+    pub heir_of: Option<&'a SessionId>,
+    pub unverified_host: Option<&'a str>,
+}
+
 /// A session attaches to its run again, or takes over a run whose session is gone. Nothing is reset.
-pub(super) fn started(
-    draft: &mut Draft<'_>,
-    session: &SessionId,
-    process: Option<Process>,
-    heir_of: Option<&SessionId>,
-) -> Verdict {
+pub(super) fn started(draft: &mut Draft<'_>, arrival: &Arrival<'_>) -> Verdict {
+    let Arrival {
+        session,
+        process,
+        heir_of,
+        unverified_host,
+    } = *arrival;
     if let Some(holder) = &draft.run.session
         && holder.state == BindingState::Active
         && holder.session != *session
@@ -63,8 +72,18 @@ pub(super) fn started(
                 process,
             },
         );
+        mark(draft, unverified_host);
     }
     inject(draft, Rule::Attach)
+}
+
+/// Marks the run if it is not certain that a host sees what its session does.
+///
+/// Invariant: the mark goes with the entry that binds the session, so that no crash comes between.
+pub(super) fn mark(draft: &mut Draft<'_>, unverified_host: Option<&str>) {
+    if let Some(what) = unverified_host {
+        unevaluated(draft, what);
+    }
 }
 
 fn leave_run(draft: &mut Draft<'_>, session: &SessionId) {

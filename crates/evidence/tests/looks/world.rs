@@ -390,6 +390,7 @@ fn run(definition: &Definition) -> Run {
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        unverified_host: None,
     };
     let pipeline = Pipeline::from_cache(definition.clone());
     engine::replay(&engine::begin(&pipeline, &beginning).entries).unwrap()

@@ -191,6 +191,7 @@ impl DryRun {
             before: std::collections::BTreeMap::new(),
             queued: false,
             environment: None,
+            unverified_host: None,
         };
         let decision = engine::begin(pipeline, &beginning);
         if let Reply::Refuse(refused) = &decision.reply {

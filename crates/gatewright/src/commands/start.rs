@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use engine::{Held, ParamName, RunId, Step};
-use evidence::{Project, process};
+use evidence::Project;
+use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
@@ -147,7 +148,7 @@ impl Start {
                 .hint("start it inside Claude Code, or add --by-hand")
                 .into());
         };
-        let process = environment.host_process.and_then(process::find);
+        let process = host::named_process(environment)?;
         Ok(Holder::Session {
             session,
             process,

@@ -5,8 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Act, CommandName, Fact, Happening, Reply, RunId, SessionEvent, SessionId, Who};
-use evidence::process;
+use engine::{Act, CommandName, Happening, Reply, RunId, SessionEvent, SessionId, Who};
 use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, Verdict, What};
 use runtime::caller::host;
 use runtime::context::Context;
@@ -15,7 +14,6 @@ use runtime::drive_settings::DriveRequest;
 use runtime::enrolment::{self, Enrolled, Installed, InstalledPipeline};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
-use runtime::session_host;
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
 use runtime::transact::Decided;
@@ -169,9 +167,7 @@ impl Arriving<'_> {
         source: SessionSource,
     ) -> Result<Option<Answer>, Failure> {
         let heir = match source {
-            SessionSource::Clear => host_process(context)
-                .filter(host::is_called_by)
-                .and_then(|process| enrolment::of_process(state, &process)),
+            SessionSource::Clear => predecessor(context, state)?,
             SessionSource::Startup
             | SessionSource::Resume
             | SessionSource::Compact
@@ -310,6 +306,7 @@ impl Arriving<'_> {
     ) -> Result<Answer, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         workspace.store.set_writer_timeout(PATIENCE);
+        let process = host::named_process(&context.environment)?;
         let starting = StartRun {
             pipeline: self.word(context, pipeline),
             task,
@@ -321,7 +318,7 @@ impl Arriving<'_> {
             by,
             holder: Holder::Session {
                 session: self.session.clone(),
-                process: host_process(context),
+                process,
                 program: self.program,
             },
             drive: DriveRequest::default(),
@@ -394,8 +391,16 @@ fn several(runs: &[RunId]) -> Answer {
     ))
 }
 
-fn host_process(context: &Context) -> Option<engine::Process> {
-    context.environment.host_process.and_then(process::find)
+/// The session that this process of the host had before.
+fn predecessor(context: &Context, state: &State) -> Result<Option<Enrolled>, Failure> {
+    let Some(host) = context.environment.host_process else {
+        return Ok(None);
+    };
+    match host::caller_with_id(host)? {
+        Some(process) => enrolment::of_process(state, &process)
+            .map_err(Failure::file("read from", state.folder())),
+        None => Ok(None),
+    }
 }
 
 /// Binds the session to the run, and tells it where the run stands.
@@ -403,7 +408,7 @@ pub(super) fn attach(
     guarded: &mut Guarded<'_, '_>,
     heir_of: Option<&SessionId>,
 ) -> Result<Answer, Failure> {
-    let process = host_process(guarded.workspace.context);
+    let process = host::named_process(&guarded.workspace.context.environment)?;
     let decided = bind(guarded, process, heir_of)?;
     if let Reply::Refuse(_) = &decided.reply {
         let run = decided.opened.run();
@@ -430,32 +435,25 @@ pub(super) fn bind(
     heir_of: Option<&SessionId>,
 ) -> Result<Decided, Failure> {
     let session = guarded.session.clone();
+    let run = guarded.opened.run();
+    let unverified_host = host::unverified_reason(&run.host, process.as_ref());
     let enrolled = Enrolled {
         session: session.clone(),
-        run: guarded.opened.run().id.clone(),
+        run: run.id.clone(),
         process,
     };
     let decided = guarded.submit(Happening::Session(SessionEvent::Started {
         session,
         process,
         heir_of: heir_of.cloned(),
+        unverified_host,
     }))?;
     if !matches!(decided.reply, Reply::Refuse(_)) {
         // Invariant: the file is durable before the host hears that the session is bound.
         enrolment::enrol(&guarded.workspace.state, &enrolled)
             .map_err(Failure::file("write to", guarded.workspace.state.folder()))?;
     }
-    if is_bound_anew(&decided) {
-        let opened = guarded.opened.clone();
-        guarded.opened =
-            session_host::mark_unverified_host(guarded.workspace, opened, process.as_ref())?;
-    }
     Ok(decided)
-}
-
-fn is_bound_anew(decided: &Decided) -> bool {
-    let mut facts = decided.entries.iter().map(|(_, entry)| &entry.fact);
-    facts.any(|fact| matches!(fact, Fact::Attached { .. }))
 }
 
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {

@@ -162,10 +162,7 @@ fn unbound(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Option<
     );
     match holder.map(|holder| host::caller(&holder)) {
         Some(HookCaller::Stranger) => return stranger(guarded, call).map(Some),
-        Some(HookCaller::Unknown) => {
-            let message = "the process that called the hook cannot be read in /proc";
-            return Err(Failure::environment(message).hint("retry"));
-        }
+        Some(HookCaller::Unknown) => return Err(host::unreadable()),
         // A session that goes on in another process says so when it starts. Where that was not heard,
         // the person's next prompt binds it; nothing else does.
         Some(HookCaller::Successor(process)) if call.event == Event::UserPromptSubmit => {

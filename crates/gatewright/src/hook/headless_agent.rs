@@ -37,7 +37,9 @@ pub(super) struct HeadlessAgent {
 pub(super) fn find(host: Program, environment: &Environment) -> Option<HeadlessAgent> {
     let call = environment.call.clone().filter(claim::is_ours)?;
     let state = State::find(environment).ok()?;
-    let is_there = claim::file_beside(&state, &call, "json").exists();
+    // What cannot be looked at may be there: then its calls are refused, and not let through.
+    let record = claim::file_beside(&state, &call, "json");
+    let is_there = record.try_exists().unwrap_or(true);
     is_there.then_some(HeadlessAgent { host, call, state })
 }
 

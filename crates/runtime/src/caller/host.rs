@@ -11,6 +11,8 @@ use evidence::process::{self, Lookup};
 use hosts::{HookConnection, Program, known_agents};
 
 use super::ancestors;
+use crate::environment::Environment;
+use crate::failure::Failure;
 
 /// Who called the hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +49,31 @@ fn judge(
     }
 }
 
-/// Did this process call the hook?
-pub fn is_called_by(holder: &Process) -> bool {
-    parent() == Lookup::Found(*holder) && is_heard_by(holder)
+/// The process with this id, if it called the hook. It fails where the system does not show it just
+/// now: then nobody knows.
+pub fn caller_with_id(id: u32) -> Result<Option<Process>, Failure> {
+    match (parent(), process::look_up(id)) {
+        (Lookup::Found(parent), Lookup::Found(named)) => {
+            Ok(Some(named).filter(|named| parent == *named && is_heard_by(named)))
+        }
+        (Lookup::Unreadable, _) | (_, Lookup::Unreadable) => Err(unreadable()),
+        (Lookup::Gone, _) | (_, Lookup::Gone) => Ok(None),
+    }
+}
+
+/// The process that the host names as its own. It fails where the system does not show it just now:
+/// a run without the process of its holder would take anybody for the host.
+pub fn named_process(environment: &Environment) -> Result<Option<Process>, Failure> {
+    match environment.host_process.map(process::look_up) {
+        Some(Lookup::Found(process)) => Ok(Some(process)),
+        Some(Lookup::Unreadable) => Err(unreadable()),
+        Some(Lookup::Gone) | None => Ok(None),
+    }
+}
+
+/// Nobody knows who called the hook.
+pub fn unreadable() -> Failure {
+    Failure::environment("the session's host cannot be read in /proc").hint("retry")
 }
 
 /// Why it is not certain that a host saw what this session does, if there is a reason. A program
@@ -58,7 +82,12 @@ pub fn unverified_reason(host: &HostName, holder: Option<&Process>) -> Option<St
     let Some(holder) = holder else {
         return Some("the session's host does not name its process".to_owned());
     };
-    let process = ancestors::process(holder.id)?;
+    let Some(process) = ancestors::process(holder.id) else {
+        return Some(format!(
+            "the process of the session's host ({}) cannot be read",
+            holder.id
+        ));
+    };
     match super::agent(&process) {
         Some(agent) if agent == host.as_str() && is_run_from(&process, agent) => None,
         Some(_) | None => {

@@ -392,6 +392,7 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
             session: session(*number),
             process: None,
             heir_of: None,
+            unverified_host: None,
         }),
         Act::SessionEnds { session: number } => Happening::Session(SessionEvent::Ended {
             session: session(*number),

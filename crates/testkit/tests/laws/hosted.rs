@@ -357,6 +357,7 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
             session: by,
             process: Some(process(holder, *arrival)),
             heir_of: (*arrival == Arrival::Heir).then(|| holder.session.clone()),
+            unverified_host: None,
         }),
         Hosted::Leaves => Happening::Session(SessionEvent::Ended { session: by }),
     }

@@ -93,6 +93,7 @@ fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World,
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        unverified_host: None,
     };
     let decision = engine::begin(pipeline, &beginning);
     let run = engine::replay(&decision.entries).expect("a beginning folds");

@@ -46,6 +46,7 @@ impl Play {
                 before: BTreeMap::new(),
                 queued: false,
                 environment: None,
+                unverified_host: None,
             },
         );
         let run = replay(&decision.entries).unwrap();

@@ -1,7 +1,10 @@
 //! Sessions: they return, in another process or as successors; they take over, or must wait.
 
+use engine::Fact;
+
 use crate::guarded::pipelines::FLOW;
 use crate::guarded::told::check;
+use crate::guarded::world::World;
 
 const AT_WORK: [(&str, &str); 2] = [
     (
@@ -55,6 +58,28 @@ fn a_session_in_another_process_has_lost_its_workers() {
             "refuse R37 | ended d3 crashed, retried crashed",
         ),
     ]);
+}
+
+/// The mark goes with the entry that binds the session: no crash comes between the two.
+#[test]
+fn a_host_that_is_not_known_marks_the_run_in_the_same_decision() {
+    told(&[
+        ("arrives process 100 unverified", "inject R02"),
+        (
+            "arrives process 101 unverified",
+            "inject R02 | ended d1 dropped, attached s1, unevaluated",
+        ),
+        ("arrives process 101 unverified", "inject R02"),
+        ("arrives process 102", "inject R02 | attached s1"),
+    ]);
+    let marks = |unverified| {
+        let world = World::begun_by(FLOW, unverified);
+        let marks = world.journal.iter();
+        let marks = marks.filter(|entry| matches!(entry.fact, Fact::Unevaluated { .. }));
+        (marks.count(), world.run.unjudged)
+    };
+    assert_eq!(marks(None), (0, 0));
+    assert_eq!(marks(Some("a shell")), (1, 1));
 }
 
 #[test]

@@ -161,6 +161,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
             session: own_session(by),
             process: words.marked("process").map(process),
             heir_of: words.marked("heir").map(session),
+            unverified_host: words.has("unverified").then(|| "a shell".to_owned()),
         }),
         "leaves" => Happening::Session(SessionEvent::Ended {
             session: own_session(by),

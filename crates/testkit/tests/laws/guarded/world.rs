@@ -64,6 +64,11 @@ fn pipeline(text: &str) -> Pipeline {
 impl World {
     /// A run that session `s1` holds, in process 100.
     pub(super) fn begun(text: &str) -> Self {
+        Self::begun_by(text, None)
+    }
+
+    /// The same, where it is not certain that the session has a host.
+    pub(super) fn begun_by(text: &str, unverified_host: Option<&str>) -> Self {
         let pipeline = pipeline(text);
         let beginning = Beginning {
             at: Time(0),
@@ -80,6 +85,7 @@ impl World {
             before: BTreeMap::new(),
             queued: false,
             environment: None,
+            unverified_host: unverified_host.map(str::to_owned),
         };
         let journal = begin(&pipeline, &beginning).entries;
         let run = replay(&journal).expect("a beginning folds");
