@@ -27,6 +27,7 @@ mod merge;
 mod name;
 mod record;
 mod removal;
+mod scratch;
 mod tree_commit;
 mod trees;
 
@@ -46,8 +47,9 @@ use disk::Disk;
 pub use git::NoGit;
 use git::{Repository, WorktreeDirs};
 use merge::Merger;
-use name::SafeName;
+use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
+use scratch::Scratch;
 use tree_commit::TreeCommit;
 
 use runtime::failure::Failure;
@@ -176,22 +178,34 @@ impl Worktrees {
         let repository = self.repository()?;
         let dirs = repository.linked(&worktree.root, &worktree.id);
         let kept = SafeName::of(&worktree.name).kept_ref(&self.run);
-        let scratch = repository.scratch(self.records.folder())?;
-        let mut files = repository.files(&dirs)?;
-        let began = trees::items(&scratch, &worktree.base)?;
+        let previous = repository.kept(&kept)?;
+        let make = |scratch: &Scratch<'_>| {
+            let commit = self.result(scratch, &repository, worktree, &dirs, previous.as_ref())?;
+            Ok((Some(commit.clone()), commit))
+        };
+        let commit = repository.keep_new(&kept, make, self.records.folder())?;
+        Ok(snapshot(worktree, commit))
+    }
+
+    /// Commits the files of the worker, unless a previous commit has them.
+    fn result(
+        &self,
+        scratch: &Scratch<'_>,
+        repository: &Repository,
+        worktree: &Worktree,
+        dirs: &WorktreeDirs,
+        previous: Option<&String>,
+    ) -> Result<String, Failure> {
+        let mut files = repository.files(dirs)?;
+        let began = trees::items(scratch, &worktree.base)?;
         files.extend(began.into_iter().map(|(path, _)| path));
-        files.extend(
-            worktree
-                .carried
-                .iter()
-                .map(|path| path.clone().into_bytes()),
-        );
+        let carried = worktree.carried.iter();
+        files.extend(carried.map(|path| path.clone().into_bytes()));
         files.sort_unstable();
         files.dedup();
-        let previous = repository.kept(&kept)?;
         let mut parents = vec![worktree.base.clone()];
-        let others = previous.iter().cloned().chain(repository.head(&dirs)?);
-        for other in others {
+        let others = previous.into_iter().cloned();
+        for other in others.chain(repository.head(dirs)?) {
             if !parents.contains(&other) {
                 parents.push(other);
             }
@@ -202,14 +216,16 @@ impl Worktrees {
             parents,
             about: format!("what {} left", worktree.name),
         };
-        let commit = tree_commit::write(&scratch, &tree_commit)?;
-        let commit = match previous.filter(|previous| *previous != worktree.base) {
-            // A repeated call returns the same commit.
-            Some(previous) if scratch.tree(&previous)? == scratch.tree(&commit)? => previous,
-            _ => commit,
-        };
-        repository.keep(&kept, &commit)?;
-        Ok(snapshot(worktree, commit))
+        let commit = tree_commit::write(scratch, &tree_commit)?;
+        Ok(
+            match previous.filter(|previous| **previous != worktree.base) {
+                // A repeated call returns the same commit.
+                Some(previous) if scratch.tree(previous)? == scratch.tree(&commit)? => {
+                    previous.clone()
+                }
+                Some(_) | None => commit,
+            },
+        )
     }
 
     /// The recorded result of a worker, also when its worktree was archived.
@@ -259,17 +275,20 @@ impl Worktrees {
         let _lock = self.lock(repository)?;
         // A merge that a kill interrupted must be complete before it is copied.
         self.merger(repository).settle()?;
-        let scratch = repository.scratch(self.records.folder())?;
-        let mut files = repository.files(&here)?;
-        files.extend(carried.iter().map(|path| path.clone().into_bytes()));
-        let tree_commit = TreeCommit {
-            root: &here.root,
-            files,
-            parents: repository.head(&here)?.into_iter().collect(),
-            about: format!("what {called} begins with"),
+        let make = |scratch: &Scratch<'_>| {
+            let mut files = repository.files(&here)?;
+            files.extend(carried.iter().map(|path| path.clone().into_bytes()));
+            let tree_commit = TreeCommit {
+                root: &here.root,
+                files,
+                parents: repository.head(&here)?.into_iter().collect(),
+                about: format!("what {called} begins with"),
+            };
+            let base = tree_commit::write(scratch, &tree_commit)?;
+            Ok((Some(base.clone()), base))
         };
-        let base = tree_commit::write(&scratch, &tree_commit)?;
-        repository.keep(&name.kept_ref(&self.run), &base)?;
+        let base = repository.keep_new(&name.kept_ref(&self.run), make, self.records.folder())?;
+        repository.keep(&content_ref(&self.run), &base)?;
         Ok(base)
     }
 

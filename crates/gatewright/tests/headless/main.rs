@@ -18,6 +18,7 @@ mod many;
 mod notices;
 mod people;
 mod real_linters;
+mod repository;
 mod rough;
 mod scripts;
 mod shown;

@@ -5,7 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use runtime::failure::Failure;
 
-use super::git::{Scratch, not_started};
+use super::git::not_started;
+use super::scratch::Scratch;
 
 /// Dropping it ends the process.
 pub(super) struct BlobReader {

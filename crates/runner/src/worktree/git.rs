@@ -4,51 +4,51 @@
 //! Settings and attributes of a repository can name programs: filters, merge drivers, hooks. An
 //! agent can write them. So every command that reads contents runs in a scratch repository without
 //! settings, which shares only the objects.
+//!
+//! An agent can also run `git gc --prune=now` at any moment. So new objects are made in the scratch
+//! repository, and come into the person's as a pack that git may not remove until a ref keeps it.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use evidence::Project;
 use evidence::git::Git;
 use runtime::failure::Failure;
-use tempfile::TempDir;
 
 /// The first git with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
 
 /// Keeps our refs and commits from writing reflogs or starting `gc` in the person's repository.
-const QUIET: [&str; 6] = [
+/// Another git may hold its locks for a while.
+const QUIET: [&str; 10] = [
     "-c",
     "core.logAllRefUpdates=false",
     "-c",
     "gc.auto=0",
     "-c",
     "core.fsync=all",
+    "-c",
+    "core.filesRefLockTimeout=10000",
+    "-c",
+    "core.packedRefsTimeout=10000",
 ];
 
-/// Settings of the scratch repository. Its objects must survive a power cut.
-const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = all\n\
-                        \tfsyncMethod = batch\n\tlogAllRefUpdates = false\n\tcompression = 1\n";
+/// How long to wait for somebody's `git gc --prune=now`.
+const PRUNING_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The author of our commits, so that git needs no configured name.
-const IDENTITY: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", NAME),
-    ("GIT_AUTHOR_EMAIL", EMAIL),
-    ("GIT_COMMITTER_NAME", NAME),
-    ("GIT_COMMITTER_EMAIL", EMAIL),
-];
-pub(super) const NAME: &str = "Gatewright";
-pub(super) const EMAIL: &str = "gatewright@localhost";
+/// How often to look whether it has ended.
+const PRUNING_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The repository that a run works in.
 pub(super) struct Repository {
-    git: Git,
+    pub(super) git: Git,
     project: Project,
     git_dir: PathBuf,
     common_dir: PathBuf,
-    object_format: String,
+    pub(super) object_format: String,
 }
 
 /// Why worktrees cannot be used here, in one line.
@@ -141,6 +141,44 @@ impl Repository {
         Ok(output.status.success().then(|| line(&output.stdout)))
     }
 
+    /// Waits a while for a `git gc` that removes young objects: it may not know of our refs yet.
+    pub(super) fn wait_for_pruning(&self) {
+        let end = Instant::now() + PRUNING_TIMEOUT;
+        while self.is_pruned() && Instant::now() < end {
+            std::thread::sleep(PRUNING_POLL_INTERVAL);
+        }
+    }
+
+    fn is_pruned(&self) -> bool {
+        let text = fs::read_to_string(self.common_dir.join("gc.pid")).unwrap_or_default();
+        let process = text
+            .split_whitespace()
+            .next()
+            .and_then(|id| id.parse::<u32>().ok());
+        let words = process.and_then(|id| fs::read(format!("/proc/{id}/cmdline")).ok());
+        let words = words.unwrap_or_default();
+        words
+            .split(|byte| *byte == 0)
+            .any(|word| word.starts_with(b"--prune"))
+    }
+
+    /// Lets git remove packs again that a killed process handed over for refs with this prefix.
+    pub(super) fn release_packs(&self, record: &str) {
+        let packs = self.objects().join("pack");
+        let listed = fs::read_dir(&packs).into_iter().flatten();
+        let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        for name in names.filter_map(|name| Some(name.strip_suffix(".keep")?.to_owned())) {
+            let keep_file = packs.join(format!("{name}.keep"));
+            let note = fs::read_to_string(&keep_file).unwrap_or_default();
+            if note.starts_with(record) {
+                for end in ["pack", "idx"] {
+                    let _ = fs::remove_file(packs.join(unfinished(&name, end)));
+                }
+                let _ = fs::remove_file(keep_file);
+            }
+        }
+    }
+
     pub(super) fn keep(&self, name: &str, commit: &str) -> Result<(), Failure> {
         self.text(&["update-ref", "--no-deref", name, commit])
             .map(drop)
@@ -199,13 +237,9 @@ impl Repository {
             .collect())
     }
 
-    /// A scratch repository inside this folder, with the repository's objects.
-    pub(super) fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
-        let made = make_scratch(folder, &self.object_format);
-        Ok(Scratch {
-            folder: made.map_err(Failure::file("write to", folder))?,
-            repository: self,
-        })
+    /// The folder of its objects.
+    pub(super) fn objects(&self) -> PathBuf {
+        self.common_dir.join("objects")
     }
 
     fn text(&self, words: &[&str]) -> Result<String, Failure> {
@@ -213,74 +247,17 @@ impl Repository {
         Ok(line(&output))
     }
 
-    fn command(&self, dirs: &WorktreeDirs) -> Command {
+    pub(super) fn command(&self, dirs: &WorktreeDirs) -> Command {
         let mut command = self.git.command(&dirs.root, &dirs.git_dir);
         command.args(QUIET);
         command
     }
 }
 
-/// A scratch repository. Dropping it removes it.
-pub(super) struct Scratch<'a> {
-    repository: &'a Repository,
-    folder: TempDir,
-}
-
-impl Scratch<'_> {
-    pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn command(&self) -> Command {
-        let folder = self.folder.path();
-        let mut command = self.repository.git.command(folder, folder);
-        let objects = self.repository.common_dir.join("objects");
-        command
-            .env("GIT_OBJECT_DIRECTORY", objects)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_ATTR_NOSYSTEM", "1")
-            .envs(IDENTITY);
-        command
-    }
-
-    /// The output of a git command.
-    pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
-        succeed(self.command().args(words))
-    }
-
-    /// The output of a git command that exits with 0 for yes and 1 for no.
-    pub(super) fn ask_yes_no(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
-        let mut command = self.command();
-        command.args(words);
-        let output = start(&mut command)?;
-        match output.status.code() {
-            Some(0) => Ok((true, output.stdout)),
-            Some(1) => Ok((false, output.stdout)),
-            _ => Err(failed(&output)),
-        }
-    }
-
-    /// Makes a commit of a tree.
-    pub(super) fn commit(
-        &self,
-        tree: &str,
-        parents: &[&str],
-        about: &str,
-    ) -> Result<String, Failure> {
-        let mut command = self.command();
-        command.args(["commit-tree", tree, "-m", about]);
-        for parent in parents {
-            command.args(["-p", parent]);
-        }
-        Ok(line(&succeed(&mut command)?))
-    }
-
-    /// The tree of a commit.
-    pub(super) fn tree(&self, commit: &str) -> Result<String, Failure> {
-        let tree = format!("{commit}^{{tree}}");
-        Ok(line(&self.ask(&["rev-parse", "--verify", &tree])?))
-    }
+/// The name of a file of a pack that is not complete. Git removes temporary files and indexes without a
+/// pack, and leaves this alone.
+pub(super) fn unfinished(pack: &str, end: &str) -> String {
+    format!("new-{pack}-{end}")
 }
 
 /// Runs git and fails unless it succeeds.
@@ -306,30 +283,19 @@ pub(super) fn failed(output: &Output) -> Failure {
         .hint("repair the repository and retry")
 }
 
-fn start(command: &mut Command) -> Result<Output, Failure> {
+pub(super) fn start(command: &mut Command) -> Result<Output, Failure> {
     command.output().map_err(not_started)
 }
 
 /// The input comes from a file, because git answers while it still reads.
-fn with_input(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failure> {
+pub(super) fn with_input(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut file = tempfile::tempfile().map_err(not_started)?;
     file.write_all(input).map_err(not_started)?;
     std::io::Seek::rewind(&mut file).map_err(not_started)?;
     succeed(command.stdin(Stdio::from(file)))
 }
 
-fn make_scratch(folder: &Path, object_format: &str) -> std::io::Result<TempDir> {
-    let scratch = TempDir::new_in(folder)?;
-    for name in ["refs", "objects"] {
-        fs::create_dir(scratch.path().join(name))?;
-    }
-    fs::write(scratch.path().join("HEAD"), "ref: refs/heads/none\n")?;
-    let settings = format!("{SETTINGS}[extensions]\n\tobjectFormat = {object_format}\n");
-    fs::write(scratch.path().join("config"), settings)?;
-    Ok(scratch)
-}
-
-fn line(bytes: &[u8]) -> String {
+pub(super) fn line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().to_owned()
 }
 

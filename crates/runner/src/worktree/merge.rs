@@ -15,9 +15,10 @@ use runtime::failure::Failure;
 
 use super::blobs::BlobReader;
 use super::disk::{ChangeResult, Disk};
-use super::git::{Repository, Scratch};
-use super::name::SafeName;
+use super::git::Repository;
+use super::name::{SafeName, content_ref};
 use super::record::{MergeRecord, MergeState, Records};
+use super::scratch::Scratch;
 use super::tree_commit::{self, TreeCommit};
 use super::trees::{self, Difference};
 use super::{Merged, Snapshot};
@@ -117,7 +118,24 @@ impl Merger<'_> {
 
     /// Merges as objects: the changes of the worker since its start, into the current content.
     pub(super) fn plan(&self, name: &SafeName, snapshot: &Snapshot) -> Result<MergePlan, Failure> {
-        let scratch = self.repository.scratch(self.records.folder())?;
+        let make = |scratch: &Scratch<'_>| {
+            let plan = self.plan_in(scratch, name, snapshot)?;
+            let after = match &plan {
+                MergePlan::Ready(merging) => Some(merging.after.clone()),
+                MergePlan::Nothing | MergePlan::Conflict(_) => None,
+            };
+            Ok((after, plan))
+        };
+        let kept = name.merge_ref(self.run);
+        self.repository.keep_new(&kept, make, self.records.folder())
+    }
+
+    fn plan_in(
+        &self,
+        scratch: &Scratch<'_>,
+        name: &SafeName,
+        snapshot: &Snapshot,
+    ) -> Result<MergePlan, Failure> {
         let began = scratch.tree(&self.began(name, snapshot)?)?;
         let left = scratch.tree(&snapshot.commit)?;
         if began == left {
@@ -127,7 +145,7 @@ impl Merger<'_> {
         // base.
         let base = scratch.commit(&began, &[], "what a step began with")?;
         let theirs = scratch.commit(&left, &[&base], "what a step left")?;
-        let ours = self.tree_commit(&scratch, snapshot, base)?;
+        let ours = self.tree_commit(scratch, snapshot, base)?;
         let words = [
             "merge-tree",
             "--write-tree",
@@ -150,11 +168,10 @@ impl Merger<'_> {
             let about = format!("{} merged", snapshot.name);
             scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
         };
-        let mixed = self.wrongly_merged(&scratch, snapshot, &ours, &after)?;
+        let mixed = self.wrongly_merged(scratch, snapshot, &ours, &after)?;
         if !mixed.is_empty() {
             return Ok(MergePlan::Conflict(mixed));
         }
-        self.repository.keep(&name.merge_ref(self.run), &after)?;
         Ok(MergePlan::Ready(MergeRecord {
             commit: snapshot.commit.clone(),
             before: ours,
@@ -241,6 +258,8 @@ impl Merger<'_> {
                 ..merging
             };
             self.records.write_merge_record(name, &merged)?;
+            self.repository
+                .keep(&content_ref(self.run), &merged.after)?;
             return Ok(Written::All(paths(&differences)));
         }
         let progress = MergeState::Undoing;

@@ -44,6 +44,12 @@ impl SafeName {
     }
 }
 
+/// The ref of the last known content of the run's worktree, while steps work. The next step begins with
+/// nearly the same content, whose objects must not be garbage until then.
+pub(super) fn content_ref(run: &RunId) -> String {
+    format!("{}content.last", refs_of(run))
+}
+
 /// The prefix of all refs of a run.
 pub(super) fn refs_of(run: &RunId) -> String {
     format!("{REFS}/{run}/")

@@ -10,7 +10,7 @@ use runtime::failure::Failure;
 use runtime::state::State;
 
 use super::git::Repository;
-use super::name::{SafeName, refs_of};
+use super::name::{SafeName, content_ref, refs_of};
 use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
 
 impl Worktrees {
@@ -21,7 +21,8 @@ impl Worktrees {
             self.finish(worktree)?;
         }
         let repository = self.repository()?;
-        remove_worktree(&repository, &worktree.root)
+        remove_worktree(&repository, &worktree.root)?;
+        self.forget_content(&repository)
     }
 
     /// Removes a worktree and its refs, if its content is merged.
@@ -43,7 +44,16 @@ impl Worktrees {
         for kept in [name.merge_ref(&self.run), name.kept_ref(&self.run)] {
             repository.forget(&kept)?;
         }
-        self.records.forget(&name)
+        self.records.forget(&name)?;
+        self.forget_content(&repository)
+    }
+
+    /// After the last step nothing is compared with the content any more.
+    fn forget_content(&self, repository: &Repository) -> Result<(), Failure> {
+        if self.list()?.iter().any(|worktree| worktree.root.is_dir()) {
+            return Ok(());
+        }
+        repository.forget(&content_ref(&self.run))
     }
 
     /// Has it been merged, or is there nothing to merge?
@@ -65,6 +75,7 @@ impl Worktrees {
             return Ok(());
         };
         let _lock = self.lock(&repository)?;
+        repository.release_packs(&refs_of(&self.run));
         self.merger(&repository).settle()?;
         let prepared = self.records.names()?;
         for entry in self.records.entries()? {
@@ -95,6 +106,7 @@ impl Worktrees {
             for kept in repository.refs(&refs_of(&self.run))? {
                 repository.forget(&kept)?;
             }
+            repository.release_packs(&refs_of(&self.run));
         }
         remove_folder(self.records.folder())
     }

@@ -13,7 +13,8 @@ use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
 use super::disk::is_ours;
-use super::git::{EMAIL, NAME, Scratch, failed, not_started};
+use super::git::{failed, not_started};
+use super::scratch::{EMAIL, NAME, Scratch};
 
 /// Files up to this length are read before their length is written, so they may change meanwhile.
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;

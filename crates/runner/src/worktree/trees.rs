@@ -3,7 +3,7 @@
 use runtime::failure::Failure;
 
 use super::disk::{FileKind, TreeItem, is_ours};
-use super::git::Scratch;
+use super::scratch::Scratch;
 
 /// A path at which two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]

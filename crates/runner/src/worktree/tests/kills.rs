@@ -186,3 +186,32 @@ fn a_file_that_cannot_be_written_takes_the_whole_merge_back() {
     assert_eq!(story.merge(&snapshot), conflict(&["swap"]));
     assert_eq!(story.tree(), before);
 }
+
+/// A process that is killed before its ref exists leaves a pack that git must keep.
+#[test]
+fn a_pack_that_a_killed_process_handed_over_is_released() {
+    let story = Story::with(&[("a", "1")]);
+    story.prepare("one");
+    let packs = story.project.path().join(".git/objects/pack");
+    let keep_files = || {
+        let listed = fs::read_dir(&packs).unwrap();
+        let names = listed.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.filter(|name| name.ends_with(".keep")).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        keep_files(),
+        Vec::<String>::new(),
+        "nothing is left of an ordinary start"
+    );
+    for (name, note) in [
+        ("pack-1.keep", "refs/gatewright/r-1/two"),
+        ("pack-2.keep", "refs/gatewright/r-10/two"),
+        ("pack-3.keep", "by a person"),
+    ] {
+        fs::write(packs.join(name), format!("{note}\n")).unwrap();
+    }
+    story.worktrees.prune().unwrap();
+    assert_eq!(keep_files(), ["pack-2.keep", "pack-3.keep"]);
+}

@@ -1,0 +1,233 @@
+//! A scratch repository: it reads the person's objects, obeys none of their settings, and makes new
+//! objects that come into the person's repository all at once.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use runtime::failure::Failure;
+use tempfile::TempDir;
+
+use super::git::{Repository, failed, line, start, succeed, unfinished, with_input};
+
+/// Settings of the scratch repository. What it makes stays in packs, and is durable only when it is
+/// handed over.
+const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = none\n\
+                        \tlogAllRefUpdates = false\n\tcompression = 1\n\
+                        [fastimport]\n\tunpackLimit = 0\n";
+
+/// How often a commit is made when somebody removes its objects again.
+const MOST_TRIES: u32 = 8;
+
+/// How often it is made when it fails: an object that it needs may have been removed.
+const MOST_FAILURES: u32 = 3;
+
+/// The author of our commits, so that git needs no configured name.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", NAME),
+    ("GIT_AUTHOR_EMAIL", EMAIL),
+    ("GIT_COMMITTER_NAME", NAME),
+    ("GIT_COMMITTER_EMAIL", EMAIL),
+];
+pub(super) const NAME: &str = "Gatewright";
+pub(super) const EMAIL: &str = "gatewright@localhost";
+
+/// A scratch repository. Dropping it removes it.
+pub(super) struct Scratch<'a> {
+    repository: &'a Repository,
+    folder: TempDir,
+}
+
+impl Repository {
+    /// A scratch repository inside this folder, with the repository's objects.
+    pub(super) fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
+        let made = make_scratch(folder, &self.object_format);
+        Ok(Scratch {
+            folder: made.map_err(Failure::file("write to", folder))?,
+            repository: self,
+        })
+    }
+
+    /// Makes a commit and keeps it under a ref. Somebody's `git gc --prune=now` may remove an object
+    /// that the commit shares with nothing else: then it is made again.
+    pub(super) fn keep_new<T>(
+        &self,
+        name: &str,
+        make: impl Fn(&Scratch<'_>) -> Result<(Option<String>, T), Failure>,
+        folder: &Path,
+    ) -> Result<T, Failure> {
+        let mut tries = 1;
+        loop {
+            let scratch = self.scratch(folder)?;
+            let made = make(&scratch).and_then(|(commit, made)| {
+                let kept = commit.map_or(Ok(true), |commit| scratch.keep(name, &commit));
+                Ok(kept?.then_some(made))
+            });
+            match made {
+                Ok(Some(made)) => return Ok(made),
+                Err(failure) if tries >= MOST_FAILURES => return Err(failure),
+                Ok(None) if tries >= MOST_TRIES => return Err(pruned(name)),
+                Ok(None) | Err(_) => tries += 1,
+            }
+            self.wait_for_pruning();
+        }
+    }
+}
+
+impl Scratch<'_> {
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Git with the objects of both, which writes to the scratch repository.
+    pub(super) fn command(&self) -> Command {
+        let mut command = self.command_on(&self.objects());
+        command.env(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            quoted(&self.repository.objects()),
+        );
+        command
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.folder.path().join("objects")
+    }
+
+    /// Git without settings, and with these objects alone.
+    fn command_on(&self, objects: &Path) -> Command {
+        let folder = self.folder.path();
+        let mut command = self.repository.git.command(folder, folder);
+        command
+            .env("GIT_OBJECT_DIRECTORY", objects)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .envs(IDENTITY);
+        command
+    }
+
+    /// Hands all new objects over and keeps this commit under a ref. False if somebody has removed an
+    /// object of it meanwhile.
+    fn keep(&self, name: &str, commit: &str) -> Result<bool, Failure> {
+        let repository = self.repository;
+        let keep_file = self.hand_over(name)?;
+        let kept = repository.keep(name, commit);
+        if let Some(keep_file) = keep_file {
+            // It only makes a pack stay, and `release_packs` removes it later.
+            let _ = fs::remove_file(keep_file);
+        }
+        kept?;
+        repository.wait_for_pruning();
+        let mut command = repository.command(&repository.here());
+        command.args(["rev-list", "--objects", "--no-walk", "--quiet", commit]);
+        Ok(start(&mut command)?.status.success())
+    }
+
+    /// Copies all new objects into the person's repository, as a pack that git may not remove while the
+    /// returned file exists. The file says for which ref it is.
+    fn hand_over(&self, name: &str) -> Result<Option<PathBuf>, Failure> {
+        let mut listing = self.command_on(&self.objects());
+        listing.args(["cat-file", "--batch-all-objects", "--unordered"]);
+        let list = succeed(listing.arg("--batch-check=%(objectname)"))?;
+        if list.is_empty() {
+            return Ok(None);
+        }
+        let mut packing = self.command_on(&self.objects());
+        packing.args(["pack-objects", "--quiet", "--window=0"]);
+        let hash = with_input(packing.arg(self.folder.path().join("pack")), &list)?;
+        let pack = format!("pack-{}", line(&hash));
+        let theirs = self.repository.objects().join("pack");
+        let written = install_pack(self.folder.path(), &theirs, &pack, name);
+        written
+            .map(Some)
+            .map_err(Failure::file("write to", &theirs))
+    }
+
+    /// The output of a git command.
+    pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+        succeed(self.command().args(words))
+    }
+
+    /// The output of a git command that exits with 0 for yes and 1 for no.
+    pub(super) fn ask_yes_no(&self, words: &[&str]) -> Result<(bool, Vec<u8>), Failure> {
+        let mut command = self.command();
+        command.args(words);
+        let output = start(&mut command)?;
+        match output.status.code() {
+            Some(0) => Ok((true, output.stdout)),
+            Some(1) => Ok((false, output.stdout)),
+            _ => Err(failed(&output)),
+        }
+    }
+
+    /// Makes a commit of a tree.
+    pub(super) fn commit(
+        &self,
+        tree: &str,
+        parents: &[&str],
+        about: &str,
+    ) -> Result<String, Failure> {
+        let mut command = self.command();
+        command.args(["commit-tree", tree, "-m", about]);
+        for parent in parents {
+            command.args(["-p", parent]);
+        }
+        Ok(line(&succeed(&mut command)?))
+    }
+
+    /// The tree of a commit.
+    pub(super) fn tree(&self, commit: &str) -> Result<String, Failure> {
+        let tree = format!("{commit}^{{tree}}");
+        Ok(line(&self.ask(&["rev-parse", "--verify", &tree])?))
+    }
+}
+
+fn make_scratch(folder: &Path, object_format: &str) -> std::io::Result<TempDir> {
+    let scratch = TempDir::new_in(folder)?;
+    for name in ["refs", "objects"] {
+        fs::create_dir(scratch.path().join(name))?;
+    }
+    fs::write(scratch.path().join("HEAD"), "ref: refs/heads/none\n")?;
+    let settings = format!("{SETTINGS}[extensions]\n\tobjectFormat = {object_format}\n");
+    fs::write(scratch.path().join("config"), settings)?;
+    Ok(scratch)
+}
+
+/// A path as git reads it in a list, whatever characters it has.
+fn quoted(path: &Path) -> OsString {
+    let mut quoted = vec![b'"'];
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push(b'\\');
+        }
+        quoted.push(*byte);
+    }
+    quoted.push(b'"');
+    OsString::from_vec(quoted)
+}
+
+/// Copies a pack into a folder of packs. The index comes last, because git knows a pack by it.
+fn install_pack(from: &Path, to: &Path, pack: &str, note: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(to)?;
+    let keep_file = to.join(format!("{pack}.keep"));
+    fs::write(&keep_file, format!("{note}\n"))?;
+    for end in ["pack", "idx"] {
+        let name = format!("{pack}.{end}");
+        let new = to.join(unfinished(pack, end));
+        fs::copy(from.join(&name), &new)?;
+        File::open(&new)?.sync_all()?;
+        fs::rename(&new, to.join(&name))?;
+    }
+    File::open(to)?.sync_all()?;
+    Ok(keep_file)
+}
+
+fn pruned(name: &str) -> Failure {
+    Failure::environment(format!(
+        "somebody removes the objects of {name} again and again"
+    ))
+    .hint("let `git gc` and `git prune` end, then retry")
+}
