@@ -1,13 +1,14 @@
 //! Names: every name exists, limits are numbers, and a definition stays within its size.
 
+mod params;
+
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::amount::Amount;
-use crate::definition::{Act, Definition, Param};
-use crate::names::{ArtifactName, CounterName, ParamName, StageName};
+use crate::definition::{Act, Definition};
+use crate::names::{ArtifactName, CounterName, StageName};
 use crate::nearest::nearest;
 use crate::outcome::{Fault, Outcome};
 use crate::place;
@@ -163,9 +164,9 @@ impl<'a> Names<'a> {
     }
 
     fn unknown_choice(&self, choice: &Outcome) -> Option<(String, String)> {
-        let chosen = |stage: &&Stage| match &stage.work {
-            Work::Ask(work) => work.questions == Questions::Choice,
-            _ => false,
+        let chosen = |stage: &&Stage| {
+            let ask = stage.work.as_ask();
+            ask.is_some_and(|ask| ask.questions == Questions::Choice)
         };
         let questions = self.definition.stages.iter().filter(chosen);
         let known: BTreeSet<&str> = questions
@@ -242,50 +243,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn params(&mut self) {
-        for (name, param) in &self.definition.params {
-            if let Some(default) = &param.default
-                && !param.choices.is_empty()
-                && !param.choices.contains(default)
-            {
-                let message = format!("the default of `{name}` is not one of its choices");
-                let hint = format!("write one of: {}", param.choices.join(", "));
-                self.add(
-                    CheckRule::BadParam,
-                    place!["params", name, "default"],
-                    message,
-                    hint,
-                );
-            }
-            let strange = param
-                .words
-                .iter()
-                .find(|(_, value)| !param.choices.is_empty() && !param.choices.contains(value));
-            if let Some((word, _)) = strange {
-                let message = format!("`{word}` of `{name}` does not mean one of its choices");
-                let hint = format!("map it to one of: {}", param.choices.join(", "));
-                let place = place!["params", name, "words", word];
-                self.add(CheckRule::BadParam, place, message, hint);
-            }
-        }
-    }
-
-    fn param(&mut self, name: &ParamName, place: Place) -> Option<&'a Param> {
-        let definition = self.definition;
-        let param = definition.params.get(name);
-        if param.is_none() {
-            let known = definition.params.keys().map(ParamName::as_str);
-            self.unknown(
-                CheckRule::UnknownParam,
-                place,
-                "parameter",
-                name.as_str(),
-                known,
-            );
-        }
-        param
-    }
-
     /// A view of a loop names its counter, and perhaps a parameter.
     fn views(&mut self) {
         for view in &self.definition.views {
@@ -296,34 +253,6 @@ impl<'a> Names<'a> {
             self.counter(&of.counter, Among::Declared, place("counter"));
             if let Some(param) = view.format.param() {
                 self.param(param, place("promise"));
-            }
-        }
-    }
-
-    fn amount(&mut self, amount: &Amount, place: Place) {
-        let Amount::Param(name) = amount else { return };
-        let Some(param) = self.param(name, place.clone()) else {
-            return;
-        };
-        let values: Vec<&String> = param.default.iter().chain(&param.choices).collect();
-        let known = !values.is_empty() || param.required;
-        if !known || values.iter().any(|value| value.parse::<u32>().is_err()) {
-            let message = format!("`{name}` is used as a limit but may not be a number");
-            let hint = String::from("give it a default that is a number, or `required = true`");
-            self.add(CheckRule::BadLimit, place, message, hint);
-        }
-    }
-
-    fn budget(&mut self) {
-        let budget = &self.definition.budget;
-        let parts = [
-            ("turns", &budget.turns),
-            ("tokens", &budget.tokens),
-            ("cost", &budget.cost_cents),
-        ];
-        for (key, amount) in parts {
-            if let Some(amount) = amount {
-                self.amount(amount, place!["budget", key]);
             }
         }
     }
@@ -387,21 +316,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// With no round and no worker nothing could happen.
-    fn least_one(&mut self, stage: &Stage) {
-        let key = if stage.is_review() {
-            "rounds"
-        } else {
-            "max_parallel"
-        };
-        if stage.least_one() == Some(&Amount::Fixed(0)) {
-            let message = format!("with `{key} = 0` nothing can happen in `{}`", stage.name);
-            let hint = String::from("write at least 1");
-            let place = place!["stages", stage.name, key];
-            self.add(CheckRule::BadLimit, place, message, hint);
-        }
-    }
-
     fn commands(&mut self, commands: &Commands, place: &Place) {
         match commands {
             Commands::Approved(fields) => {
@@ -412,23 +326,6 @@ impl<'a> Names<'a> {
                 for name in words.flat_map(|word| placeholders(word)) {
                     self.placeholder(name, place.clone());
                 }
-            }
-        }
-    }
-
-    /// `{run}` is always known; everything else is a parameter.
-    fn placeholder(&mut self, name: &str, place: Place) {
-        if name == "run" {
-            return;
-        }
-        match ParamName::parse(name) {
-            Ok(name) => {
-                self.param(&name, place);
-            }
-            Err(error) => {
-                let message = format!("`{{{name}}}` is not a parameter: {error}");
-                let hint = String::from("write the name of a parameter in braces");
-                self.add(CheckRule::UnknownParam, place, message, hint);
             }
         }
     }
@@ -482,28 +379,6 @@ impl<'a> Names<'a> {
         if !known.contains(name) {
             let known = known.clone();
             self.unknown(CheckRule::UnknownCounter, place, "counter", name, known);
-        }
-    }
-
-    fn param_target(&mut self, name: &ParamName, place: &Place) {
-        let Some(param) = self.param(name, place.clone()) else {
-            return;
-        };
-        let unknown = param
-            .choices
-            .iter()
-            .find(|choice| !self.stages.contains(choice.as_str()));
-        let fault = match (param.choices.is_empty(), unknown) {
-            (true, _) => Some(format!("`{name}` is a target but has no choices")),
-            (_, Some(choice)) => Some(format!("`{name}` can be `{choice}`, which is not a stage")),
-            (false, None) if param.default.is_none() && !param.required => {
-                Some(format!("`{name}` is a target but may have no value"))
-            }
-            (false, None) => None,
-        };
-        if let Some(message) = fault {
-            let hint = "give it `choices` that are stages, and a default".to_string();
-            self.add(CheckRule::BadParamTarget, place.clone(), message, hint);
         }
     }
 }

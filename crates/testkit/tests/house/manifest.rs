@@ -2,6 +2,7 @@
 
 use toml::Table;
 
+use crate::Rule;
 use crate::source::File;
 
 /// The maximum for the lock file. The commit that raises this number says what the new dependency saves
@@ -235,3 +236,181 @@ pub(crate) fn readmes(files: &[File]) -> Vec<String> {
     }
     found
 }
+
+const LAWFUL: &str = "[workspace.package]\nlicense = \"MIT OR Apache-2.0\"\n\
+                      [workspace.lints.rust]\nunsafe_code = \"forbid\"\n";
+const LAWFUL_CRATE: &str = "[package]\nname = \"views\"\nlicense.workspace = true\n\
+                            [lints]\nworkspace = true\n";
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: "crates depend on each other only along the arrows",
+        find: arrows,
+        broken: &[
+            &[(
+                "crates/views/Cargo.toml",
+                "package.name = \"views\"\n[dependencies]\nstore.workspace = true",
+            )],
+            &[(
+                "crates/engine/Cargo.toml",
+                "package.name = \"engine\"\n[build-dependencies]\nviews = \"1\"",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[target.'cfg(unix)'.dependencies]\nhosts = \"1\"",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dependencies]\nx = { package = \"hosts\" }",
+            )],
+            &[(
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dev-dependencies]\nevidence = \"1\"",
+            )],
+            &[(
+                "crates/runner/Cargo.toml",
+                "package.name = \"runner\"\n[dependencies]\nlanguage = \"1\"",
+            )],
+            &[(
+                "crates/gatewright/Cargo.toml",
+                "package.name = \"gatewright\"\n[dependencies]\ntestkit = \"1\"",
+            )],
+            &[("crates/new/Cargo.toml", "package.name = \"new\"")],
+        ],
+        kept: &[
+            (
+                "crates/runner/Cargo.toml",
+                "package.name = \"runner\"\n[dependencies]\nstore = \"1\"\nserde = \"1\"",
+            ),
+            (
+                "crates/store/Cargo.toml",
+                "package.name = \"store\"\n[dev-dependencies]\ntestkit = \"1\"",
+            ),
+            (
+                "crates/gatewright/Cargo.toml",
+                "package.name = \"gatewright\"\n[dependencies]\nlanguage = \"1\"",
+            ),
+        ],
+    },
+    Rule {
+        says: "the engine depends on nothing",
+        find: engine_alone,
+        broken: &[&[(
+            "crates/engine/Cargo.toml",
+            "package.name = \"engine\"\n[dependencies]\nserde = \"1\"",
+        )]],
+        kept: &[(
+            "crates/engine/Cargo.toml",
+            "package.name = \"engine\"\n[dev-dependencies]\nproptest = \"1\"",
+        )],
+    },
+    Rule {
+        says: "every crate takes the workspace's lints, which forbid unsafe",
+        find: lints,
+        broken: &[
+            &[
+                ("Cargo.toml", LAWFUL),
+                ("crates/views/Cargo.toml", "package.name = \"views\""),
+            ],
+            &[(
+                "Cargo.toml",
+                "[workspace.lints.rust]\nunsafe_code = \"deny\"",
+            )],
+        ],
+        kept: &[
+            ("Cargo.toml", LAWFUL),
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+        ],
+    },
+    Rule {
+        says: "every crate has a README of five to fifteen lines",
+        find: readmes,
+        broken: &[
+            &[("crates/views/Cargo.toml", LAWFUL_CRATE)],
+            &[
+                ("crates/views/Cargo.toml", LAWFUL_CRATE),
+                ("crates/views/README.md", "# views\n"),
+            ],
+        ],
+        kept: &[
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+            (
+                "crates/views/README.md",
+                "# views\n\nText.\n\n- It is pure.\n",
+            ),
+        ],
+    },
+    Rule {
+        says: "every crate has the licence of the whole",
+        find: licences,
+        broken: &[
+            &[("Cargo.toml", LAWFUL), ("LICENSE-MIT", "")],
+            &[
+                ("Cargo.toml", ""),
+                ("LICENSE-MIT", ""),
+                ("LICENSE-APACHE", ""),
+            ],
+            &[
+                ("Cargo.toml", LAWFUL),
+                ("LICENSE-MIT", ""),
+                ("LICENSE-APACHE", ""),
+                (
+                    "crates/views/Cargo.toml",
+                    "[package]\nname = \"views\"\nlicense = \"MIT\"",
+                ),
+            ],
+        ],
+        kept: &[
+            ("Cargo.toml", LAWFUL),
+            ("LICENSE-MIT", ""),
+            ("LICENSE-APACHE", ""),
+            ("crates/views/Cargo.toml", LAWFUL_CRATE),
+        ],
+    },
+    Rule {
+        says: "the lock file is short and names one registry",
+        find: lock_file,
+        broken: &[
+            &[("README.md", "")],
+            &[(
+                "Cargo.lock",
+                "source = \"registry+https://mirror.example/index\"",
+            )],
+            &[("Cargo.lock", "source = \"git+https://git.example/a\"")],
+            &[("Cargo.lock", "⟨999 packages⟩")],
+        ],
+        kept: &[("Cargo.lock", "[[package]]\n[[package]]\n")],
+    },
+    Rule {
+        says: "there are at most ten integration test binaries",
+        find: test_binaries,
+        broken: &[&[
+            ("crates/a/tests/a.rs", ""),
+            ("crates/a/tests/b.rs", ""),
+            ("crates/a/tests/c.rs", ""),
+            ("crates/a/tests/d/main.rs", ""),
+            ("crates/b/tests/a.rs", ""),
+            ("crates/b/tests/b.rs", ""),
+            ("crates/b/tests/c.rs", ""),
+            ("crates/b/tests/d/main.rs", ""),
+            ("xtask/tests/a.rs", ""),
+            ("xtask/tests/b.rs", ""),
+            ("xtask/tests/c/main.rs", ""),
+        ]],
+        kept: &[
+            ("crates/a/tests/a.rs", ""),
+            ("crates/a/tests/b/main.rs", ""),
+            ("crates/a/tests/b/c.rs", ""),
+            ("crates/a/tests/b/d/mod.rs", ""),
+            ("crates/a/tests/b/e.rs", ""),
+            ("crates/a/tests/b/f.rs", ""),
+            ("crates/a/tests/b/g.rs", ""),
+            ("crates/a/tests/b/h.rs", ""),
+            ("crates/a/src/b/tests/main.rs", ""),
+            ("crates/a/src/tests/main.rs", ""),
+            ("crates/a/src/c.rs", ""),
+            ("crates/a/src/d.rs", ""),
+        ],
+    },
+];

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Rule;
 use crate::imports::{Imports, RootUse, imports};
 use crate::source::File;
 
@@ -197,3 +198,61 @@ fn a_cycle_is_shown_with_the_imports_that_cause_it() {
         \n      two → three: crates/a/src/two/deep.rs:2 crate::Three::new";
     assert_eq!(cycles(&files), [cycle]);
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[Rule {
+    says: "the modules of a crate form layers, without a cycle",
+    find: cycles,
+    broken: &[
+        &[
+            ("crates/a/src/lib.rs", "mod one;\nmod two;\n"),
+            ("crates/a/src/one.rs", "use crate::{three, two::Two};\n"),
+            ("crates/a/src/two.rs", "fn f() { super::one::g() }\n"),
+        ],
+        &[
+            (
+                "xtask/src/main.rs",
+                "mod one;\nmod two;\npub use two::deep::{Two as Second};\n",
+            ),
+            ("xtask/src/one.rs", "use crate::Second;\n"),
+            (
+                "xtask/src/two/deep.rs",
+                "mod inner { use super::super::super::one::*; }\n",
+            ),
+        ],
+        &[
+            ("crates/a/src/lib.rs", "mod one;\npub fn f() { one::g() }\n"),
+            ("crates/a/src/one.rs", "use crate::f;\n"),
+        ],
+        &[
+            (
+                "crates/a/src/lib.rs",
+                "mod one;\npub use one::One;\npub fn f(one: One) {}\n",
+            ),
+            ("crates/a/src/one.rs", "use crate::f;\n"),
+        ],
+    ],
+    kept: &[
+        (
+            "crates/a/src/lib.rs",
+            "mod one;\n#[cfg(test)]\nmod try_out;\nmod two;\npub use one::One;\n",
+        ),
+        (
+            "crates/a/src/one.rs",
+            "// use crate::two;\n/* crate::two */\nconst A: &str = \"crate::two::A\";\n\
+                 pub(in crate::two) fn g() {}\nfn f() -> impl Sized + use<'_> {}\n\
+                 #[cfg(test)]\nuse crate::two::Two;\n#[cfg(test)]\nmod tests { use crate::two::Two; }\n",
+        ),
+        ("crates/a/src/one/tests.rs", "use crate::two::Two;\n"),
+        ("crates/a/src/try_out.rs", "use crate::{one, two};\n"),
+        (
+            "crates/a/src/two.rs",
+            "use crate::One;\nuse self::deep::Deep;\nuse super::try_out;\n",
+        ),
+        (
+            "crates/a/src/two/deep.rs",
+            "use super::Two;\nuse crate::one;\n",
+        ),
+        ("crates/a/tests/all.rs", "use crate::two;\n"),
+    ],
+}];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Rule;
 use crate::source::File;
 
 /// No name of a type is defined twice in a crate. A `wire.rs` names the JSON of one program, and each
@@ -67,3 +68,60 @@ pub(crate) fn tools(files: &[File]) -> Vec<String> {
     }
     found
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: "no two types of a crate have one name",
+        find: types_twice,
+        broken: &[
+            &[
+                ("crates/a/src/one.rs", "pub(crate) struct Line<'a> {}\n"),
+                ("crates/a/src/two.rs", "enum Line {}\n"),
+            ],
+            &[
+                ("crates/a/src/one.rs", "pub type Line = u8;\n"),
+                ("crates/a/src/one/tests.rs", "struct Line(u8);\n"),
+            ],
+        ],
+        kept: &[
+            (
+                "crates/a/src/one.rs",
+                "struct Line;\nimpl A for B {\n    type Line = Line;\n}\n// struct Line;\n",
+            ),
+            ("crates/a/src/one/wire.rs", "struct Line;\n"),
+            ("crates/a/tests/all/main.rs", "struct Line;\n"),
+            ("xtask/src/one.rs", "struct Line;\n"),
+            ("xtask/src/two.rs", "struct Line;\n"),
+            (
+                "crates/b/src/one.rs",
+                "struct Line;\nfn line(line: Line) {}\n",
+            ),
+        ],
+    },
+    Rule {
+        says: "only `hosts` knows what a program calls its tools",
+        find: tools,
+        broken: &[
+            &[(
+                "crates/gatewright/src/hook/event.rs",
+                "fn a() { tool(\"SendMessage\") }",
+            )],
+            &[(
+                "crates/engine/src/a.rs",
+                "const A: [&str; 1] = [\"Agent\"];",
+            )],
+        ],
+        kept: &[
+            ("crates/hosts/src/claude.rs", "const A: &str = \"Agent\";"),
+            (
+                "crates/gatewright/src/prove/payloads.rs",
+                "const A: &str = \"Agent\";",
+            ),
+            (
+                "crates/views/src/a.rs",
+                "/// \"Agent\"\nconst A: &str = \"Agent of the run\";",
+            ),
+        ],
+    },
+];

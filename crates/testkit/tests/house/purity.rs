@@ -2,6 +2,7 @@
 
 use toml::Table;
 
+use crate::Rule;
 use crate::source::{File, body_end};
 
 /// Crates that use `std` and still promise to touch nothing.
@@ -130,3 +131,67 @@ fn forbidden(text: &str) -> Vec<String> {
         .filter_map(|entry| entry.get("path").unwrap_or(entry).as_str());
     paths.map(str::to_owned).collect()
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: "the engine does without std",
+        find: engine_without_std,
+        broken: &[
+            &[("crates/engine/src/lib.rs", "extern crate alloc;")],
+            &[("crates/engine/src/run.rs", "extern crate std;")],
+            &[("crates/engine/src/run.rs", "use std::time::Instant;")],
+            &[(
+                "crates/engine/src/run.rs",
+                "#[cfg(test)]\nmod tests;\nfn a() { ::std::fs::read(b) }",
+            )],
+        ],
+        kept: &[
+            (
+                "crates/engine/src/lib.rs",
+                "#![no_std]\nextern crate alloc;",
+            ),
+            (
+                "crates/engine/src/run.rs",
+                "// std::fs\n#[cfg(test)]\nmod tests { use std::fs; }",
+            ),
+        ],
+    },
+    Rule {
+        says: "a pure crate names nothing that reaches outside",
+        find: pure_sources,
+        broken: &[
+            &[("crates/language/src/a.rs", "use std::fs;")],
+            &[(
+                "crates/views/src/a.rs",
+                "use std::{collections::BTreeMap, env};",
+            )],
+            &[("crates/hosts/src/a.rs", "use std::{io, process::{self}};")],
+            &[("crates/hosts/src/a.rs", "fn a() { ::std::net::b() }")],
+            &[("crates/views/src/a.rs", "use std::time::SystemTime;")],
+            &[("crates/views/src/a.rs", "fn a(b: Instant) {}")],
+        ],
+        kept: &[
+            ("crates/store/src/a.rs", "use std::fs;"),
+            (
+                "crates/views/src/a.rs",
+                "use std::{fmt, iter};\nstruct Instantly;\nconst A: &str = env!(\"B\");",
+            ),
+        ],
+    },
+    Rule {
+        says: "clippy watches over what a pure crate calls",
+        find: pure_lints,
+        broken: &[
+            &[("crates/hosts/Cargo.toml", "")],
+            &[
+                ("crates/hosts/Cargo.toml", ""),
+                (
+                    "crates/hosts/clippy.toml",
+                    "disallowed-methods = [\"std::fs::read\"]",
+                ),
+            ],
+        ],
+        kept: &[("crates/store/Cargo.toml", "")],
+    },
+];

@@ -1,5 +1,6 @@
 //! Rules about how each file reads: its first line, its length, its names, and words that are not used.
 
+use crate::Rule;
 use crate::source::{File, body_end};
 
 const LONGEST_FILE: usize = 600;
@@ -69,7 +70,7 @@ fn measure(function: &str) -> Option<(&str, usize)> {
     (named > 0).then_some((&function[..named], lines))
 }
 
-/// Is the body one `match` with short arms, after at most one line? It reads the indentation, which
+/// Is the body one `match` with short arms, after at most one line and before a bare `Ok(())`? It reads the indentation, which
 /// the formatter makes.
 fn is_dispatch(function: &str) -> bool {
     let mut lines = function.lines().skip_while(|line| !line.ends_with('{'));
@@ -89,6 +90,7 @@ fn is_dispatch(function: &str) -> bool {
         match (is_inside, arm > LONGEST_ARM) {
             (true, true) => return false,
             (true, false) => {}
+            (false, _) if line.trim() == "Ok(())" => {}
             (false, _) => after += 1,
         }
     }
@@ -238,3 +240,141 @@ pub(crate) fn places(files: &[File]) -> Vec<String> {
     }
     found
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        says: "every Rust file opens with a sentence that says what it is for",
+        find: opening,
+        broken: &[
+            &[("a.rs", "fn a() {}\n")],
+            &[("a.rs", "//!\n")],
+            &[("a.rs", "//! todo\n")],
+            &[("a.rs", "// Comment.\n")],
+        ],
+        kept: &[
+            (
+                "a.rs",
+                "//! What it is for,\n//! over two lines.\n\nfn a() {}\n",
+            ),
+            ("a.md", "# A\n"),
+        ],
+    },
+    Rule {
+        says: "no file has more than 600 lines",
+        find: file_length,
+        broken: &[&[("a.rs", "⟨601 lines⟩")]],
+        kept: &[("a.rs", "⟨61 lines⟩"), ("a.md", "⟨601 lines⟩")],
+    },
+    Rule {
+        says: "no function has more than 60 lines",
+        find: function_length,
+        broken: &[
+            &[("a.rs", "pub fn long(a: [u8; 2]) -> u8 { ⟨61 lines⟩ }")],
+            &[(
+                "a.rs",
+                "impl A { fn f() { let a = '{'; if b { ⟨61 lines⟩ } } }",
+            )],
+            &[("a.rs", "#[cfg(test)]\nmod tests;\nfn long() { ⟨61 lines⟩ }")],
+            &[(
+                "a.rs",
+                "fn a(a: A) {\n    match a {\n        A::B => {\n⟨61 lines⟩        }\n    }\n}",
+            )],
+            &[(
+                "a.rs",
+                "fn a(a: A) {\n    match a {\n⟨61 arms⟩    }\n    more();\n}",
+            )],
+        ],
+        kept: &[
+            (
+                "a.rs",
+                "fn a() {} ⟨61 lines⟩ trait B { fn b(); } ⟨61 lines⟩ fn c() {}",
+            ),
+            (
+                "b.rs",
+                "#[cfg(test)]\nmod tests { fn table() { ⟨61 lines⟩ } }",
+            ),
+            ("crates/a/tests/b.rs", "fn table() { ⟨61 lines⟩ }"),
+            ("c.rs", "fn c(a: A) {\n    match a {\n⟨61 arms⟩    }\n}"),
+            (
+                "d.rs",
+                "fn d(a: A) -> R {\n    match a {\n⟨61 arms⟩    }\n    Ok(())\n}",
+            ),
+        ],
+    },
+    Rule {
+        says: "no file, folder or module has a name that says nothing",
+        find: empty_names,
+        broken: &[
+            &[("crates/store/src/utils.rs", "")],
+            &[("crates/core/src/lib.rs", "")],
+            &[("src/hook_handler.rs", "")],
+            &[("src/a.rs", "pub mod helpers;")],
+            &[("src/a.rs", "mod tests { mod common { } }\nmod misc {")],
+        ],
+        kept: &[("src/score.rs", "// mod util;\nmod hooks;\nfn handler() {}")],
+    },
+    Rule {
+        says: "nothing unfinished, left over or silenced",
+        find: leftovers,
+        broken: &[
+            &[("a.rs", "fn a() { todo!() }")],
+            &[("a.rs", "fn a() { unimplemented!() }")],
+            &[("a.rs", "fn a() { dbg!(1); }")],
+            &[("a.rs", "#[test]\n#[ignore]\nfn a() {}")],
+            &[("a.rs", "#[ignore = \"slow\"]\nfn a() {}")],
+            &[("a.rs", "#[allow(dead_code)]\nfn a() {}")],
+            &[("a.rs", "#![allow(dead_code)]\n")],
+        ],
+        kept: &[(
+            "a.rs",
+            "// todo!\n#[expect(dead_code)]\nfn a() { f(\"dbg!\") }",
+        )],
+    },
+    Rule {
+        says: "no merge is left half done",
+        find: merges,
+        broken: &[
+            &[("a.md", "- one\n<<<<<<< HEAD\n- two\n")],
+            &[("a.rs", "fn a() {}\n>>>>>>> 1234567 (a: b)\n")],
+        ],
+        kept: &[("a.md", "A heading\n=======\nand `<<<<<<< HEAD` in a line\n")],
+    },
+    Rule {
+        says: "only output.rs prints",
+        find: printing,
+        broken: &[
+            &[("crates/gatewright/src/main.rs", "fn a() { println!(); }")],
+            &[("crates/gatewright/src/main.rs", "fn a() { eprint!(); }")],
+            &[("crates/store/src/lib.rs", "use std::io::stdout;")],
+            &[("crates/store/src/lib.rs", "fn a() { stderr().write(b); }")],
+        ],
+        kept: &[
+            ("crates/gatewright/src/output.rs", "fn a() { println!(); }"),
+            ("crates/store/tests/a.rs", "fn a() { println!(); }"),
+            (
+                "crates/store/src/a.rs",
+                "fn a() { child.stdout(piped()); b.stdout(); }",
+            ),
+        ],
+    },
+    Rule {
+        says: "no folder of a machine, no registry",
+        find: places,
+        broken: &[
+            &[(
+                "README.md",
+                concat!("see ", env!("CARGO_MANIFEST_DIR"), "/x"),
+            )],
+            &[("a.rs", concat!("// /ro", "ot/x"))],
+            &[("a.md", concat!("from crates", ".io"))],
+        ],
+        kept: &[
+            (
+                "README.md",
+                "see ~/x and /home/ann/web, the rooted tree and the homely crate",
+            ),
+            ("a.rs", "// /usr/bin/env"),
+        ],
+    },
+];

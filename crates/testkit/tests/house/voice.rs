@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::Rule;
 use crate::source::File;
 
 /// How many phrases each file still has. The numbers only get smaller.
@@ -193,3 +194,53 @@ fn is_whole(text: &str, at: usize, length: usize) -> bool {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     !text[..at].ends_with(is_letter) && !text[at + length..].starts_with(is_letter)
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[Rule {
+    says: "messages, docs and prompts are in plain English, and the list of exceptions only shrinks",
+    find: plain,
+    broken: &[
+        &[("crates/a/src/lib.rs", "/// Whoever asks.\nfn f() {}\n")],
+        &[("crates/a/src/lib.rs", "//! It is looked at later.\n")],
+        &[(
+            "crates/a/src/lib.rs",
+            "const A: &str = \"the file is no JSON\";\n",
+        )],
+        &[(
+            "crates/a/src/lib.rs",
+            "const A: &str = \"a run \\\n    wants a task\";\n",
+        )],
+        &[("crates/a/src/lib.rs", "const A: &str = \"say «go on»\";\n")],
+        &[(
+            "crates/a/src/lib.rs",
+            "const A: &str = r#\"mend \"it\" first\"#;\n",
+        )],
+        &[("docs/a.md", "The session is told why.\n")],
+        &[("README.md", "Disk full: the world is in the way.\n")],
+        &[(
+            "crates/language/builtin/a.toml",
+            "prompt = \"end what is left of it\"\n",
+        )],
+        &[("crates/language/builtin/a/b.md.j2", "These are no tasks.\n")],
+        &[
+            ("docs/a.md", "Mend it, whoever you are.\n"),
+            (LIST, "1 docs/a.md\n"),
+        ],
+        &[("docs/a.md", "Mend it.\n"), (LIST, "2 docs/a.md\n")],
+        &[(LIST, "1 docs/gone.md\n")],
+    ],
+    kept: &[
+        (
+            "crates/a/src/lib.rs",
+            "//! There is no run. It is no longer open. The answer is no, and `whoever` is a name.\n\
+                 // Whoever reads this.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
+                 fn f() { mend(wants) }\n#[cfg(test)]\nmod tests {\n    const B: &str = \"mend\";\n}\n",
+        ),
+        ("crates/a/tests/all.rs", "const A: &str = \"is told\";\n"),
+        (
+            "docs/a.md",
+            "Amendments are told apart? No, whoever asks: mend them.\n",
+        ),
+        (LIST, "2 docs/a.md\n"),
+    ],
+}];

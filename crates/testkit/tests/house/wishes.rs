@@ -1,5 +1,6 @@
 //! The table of wishes: every row of `docs/seeds.md` names a test or a scenario that is there.
 
+use crate::Rule;
 use crate::source::File;
 
 const PAGE: &str = "docs/seeds.md";
@@ -82,3 +83,40 @@ fn is_marked(text: &str, declared: &str) -> bool {
         attributes.any(|line| *line == "#[test]")
     })
 }
+
+/// The rules of this file, each with small repositories that break it and one that keeps it.
+pub(crate) const RULES: &[Rule] = &[Rule {
+    says: "every row of docs/seeds.md names a test or a scenario that is there",
+    find: shown,
+    broken: &[
+        &[("docs/seeds.md", "| wish | place | none yet |\n")],
+        &[("docs/seeds.md", "| wish | `host::flow::it_works` |\n")],
+        &[(
+            "docs/seeds.md",
+            "| wish | place | `host::flow::it_works` |\n",
+        )],
+        &[
+            (
+                "docs/seeds.md",
+                "| wish | place | `host::flow::it_works` |\n",
+            ),
+            ("crates/a/tests/host/flow.rs", "fn it_works() {}\n"),
+        ],
+        &[
+            ("docs/seeds.md", "| wish | place | `story.md: It works` |\n"),
+            ("crates/scenario/scenarios/story.md", "## It works well\n"),
+        ],
+    ],
+    kept: &[
+        (
+            "docs/seeds.md",
+            "| wish | where | shown by |\n| --- | --- | --- |\n\
+                 | wish | place | `host::flow::it_works`, `story.md: It works` |\n",
+        ),
+        (
+            "crates/a/tests/host/flow.rs",
+            "//! Flow.\n#[test]\nfn it_works() {}\n",
+        ),
+        ("crates/scenario/scenarios/story.md", "## It works\n"),
+    ],
+}];
