@@ -127,90 +127,67 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
     }
 }
 
+/// Every fact has its one line here.
 fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
     match fact {
-        Fact::Started(_) | Fact::Forked { .. } => damage("a run begins twice"),
+        Fact::Started(_) | Fact::Forked { .. } => return damage("a run begins twice"),
         Fact::Checked { .. }
         | Fact::Answered { .. }
         | Fact::Warned { .. }
         | Fact::Noted { .. }
         | Fact::Refused { .. }
-        | Fact::Checkpointed { .. } => Ok(()),
-        Fact::Admitted { .. }
-        | Fact::Began { .. }
-        | Fact::Worked { .. }
-        | Fact::SentBack { .. }
-        | Fact::Ended { .. }
-        | Fact::Captured { .. }
-        | Fact::Retried { .. }
-        | Fact::StepRetried { .. }
-        | Fact::StepFailed { .. }
-        | Fact::Planned { .. }
-        | Fact::StepsRevived { .. } => working::fold(run, fact, entry.at),
-        Fact::GatePassed { .. }
-        | Fact::ReviewerApproved { .. }
-        | Fact::ReviewerFound { .. }
-        | Fact::Fixed { .. }
-        | Fact::RoundStarted { .. }
-        | Fact::RoundsSpent { .. } => reviewing::fold(run, fact),
-        Fact::Moved(step) => moved(run, step, entry.at),
-        Fact::Detached { session } => detached(run, session),
-        Fact::TakenUp
-        | Fact::Unstuck
-        | Fact::Attached { .. }
-        | Fact::Approved { .. }
-        | Fact::Overridden { .. }
-        | Fact::Stuck { .. }
-        | Fact::Held { .. }
-        | Fact::Abandoned
-        | Fact::WentStale
-        | Fact::OverBudget { .. }
-        | Fact::Halted { .. }
-        | Fact::Continued { .. }
-        | Fact::Cancelled { .. }
-        | Fact::Reset { .. }
-        | Fact::Bypassed { .. }
-        | Fact::Vouched { .. }
-        | Fact::Unevaluated { .. }
-        | Fact::Unguarded(_)
-        | Fact::AcceptedUnguarded { .. }
-        | Fact::Restored { .. } => {
-            stand(run, fact, entry);
-            Ok(())
-        }
-    }
-}
+        | Fact::Checkpointed { .. } => {}
 
-/// Open work belongs to the session that holds the run from now on.
-fn attached(run: &mut Run, session: &SessionId, process: Option<Process>, at: Time) {
-    let before = run.session.take();
-    for open in run.dispatches.values_mut() {
-        if open.session.is_some() && open.session.as_ref() == before.as_ref().map(|it| &it.session)
-        {
-            open.session = Some(session.clone());
+        Fact::Admitted { dispatch } => working::admitted(run, dispatch)?,
+        Fact::Began { dispatch, worker } => working::began(run, *dispatch, worker)?,
+        Fact::Worked { dispatch } => working::open(run, *dispatch)?.worked = true,
+        Fact::SentBack { dispatch, .. } => working::open(run, *dispatch)?.sent_back += 1,
+        Fact::Ended {
+            dispatch,
+            result,
+            usage,
+        } => working::ended(run, *dispatch, result, *usage, entry.at)?,
+        Fact::Captured {
+            artifact,
+            content,
+            dispatch,
+            step,
+            commands,
+        } => {
+            let captured = working::captured(*content, *dispatch, commands);
+            working::capture(run, artifact, captured, step.as_ref())?;
         }
-    }
-    // A session that comes back answers for the time between, too.
-    let known = before.filter(|before| before.session == *session);
-    let since = known.and_then(|known| known.since);
-    run.session = Some(active(session.clone(), process, since.unwrap_or(at)));
-}
-
-fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
-    match &mut run.session {
-        Some(binding) if binding.session == *session => {
-            binding.state = BindingState::Ended;
-            Ok(())
+        Fact::Retried { .. } => run.position.retries += 1,
+        Fact::StepRetried { stage, step, .. } => working::member(run, stage, step)?.retries += 1,
+        Fact::StepFailed {
+            stage,
+            step,
+            fault,
+            reason,
+        } => {
+            let (fault, reason) = (*fault, reason.clone());
+            working::member(run, stage, step)?.state = MemberState::Failed { fault, reason };
         }
-        _ => damage("a session that does not hold the run ends"),
-    }
-}
+        Fact::Planned { stage, steps } => working::planned(run, stage, steps),
+        Fact::StepsRevived { stage } => working::revived(run, stage)?,
 
-/// Facts that change the standing of the run; they always apply.
-fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
-    match fact {
-        Fact::TakenUp | Fact::Unstuck => going(run),
+        Fact::GatePassed { stage, gate } => {
+            run.gates.insert(stage.clone(), gate.clone());
+        }
+        Fact::ReviewerApproved {
+            stage,
+            reviewer,
+            subject,
+        } => reviewing::approved(run, stage, *reviewer, *subject)?,
+        Fact::ReviewerFound { stage, reviewer } => reviewing::found(run, stage, *reviewer)?,
+        Fact::Fixed { stage, reviewer } => reviewing::fixed(run, stage, *reviewer)?,
+        Fact::RoundStarted { stage, round } => reviewing::round_started(run, stage, *round),
+        Fact::RoundsSpent { stage } => reviewing::spent(run, stage)?,
+
+        Fact::Moved(step) => moved(run, step, entry.at)?,
         Fact::Attached { session, process } => attached(run, session, *process, entry.at),
+        Fact::Detached { session } => detached(run, session)?,
+        Fact::TakenUp | Fact::Unstuck => going(run),
         Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
         Fact::Unguarded(found) => run.unguarded.push(UnguardedWork {
             found: found.clone(),
@@ -266,7 +243,32 @@ fn stand(run: &mut Run, fact: &Fact, entry: &Entry) {
         }
         Fact::Reset { stage, .. } => reset(run, stage, entry.at),
         Fact::Restored { state, .. } => restored(run, state, entry.at),
-        _ => {}
+    }
+    Ok(())
+}
+
+/// Open work belongs to the session that holds the run from now on.
+fn attached(run: &mut Run, session: &SessionId, process: Option<Process>, at: Time) {
+    let before = run.session.take();
+    for open in run.dispatches.values_mut() {
+        if open.session.is_some() && open.session.as_ref() == before.as_ref().map(|it| &it.session)
+        {
+            open.session = Some(session.clone());
+        }
+    }
+    // A session that comes back answers for the time between, too.
+    let known = before.filter(|before| before.session == *session);
+    let since = known.and_then(|known| known.since);
+    run.session = Some(active(session.clone(), process, since.unwrap_or(at)));
+}
+
+fn detached(run: &mut Run, session: &SessionId) -> Result<(), Damage> {
+    match &mut run.session {
+        Some(binding) if binding.session == *session => {
+            binding.state = BindingState::Ended;
+            Ok(())
+        }
+        _ => damage("a session that does not hold the run ends"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::names::{
 };
 use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
-use crate::stage::{Stage, Step, StepsSource, Work};
+use crate::stage::{Stage, Step, StepsSource};
 use crate::view::View;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,9 +275,9 @@ impl Definition {
 
     /// The stage at which a run with given steps starts, if that is not the start stage.
     pub fn begins_with_steps(&self) -> Option<&Stage> {
-        self.stages.iter().find(|stage| match &stage.work {
-            Work::Steps(work) => matches!(work.source, StepsSource::ArtifactOrStart(_)),
-            _ => false,
+        self.stages.iter().find(|stage| {
+            let steps = stage.work.as_steps();
+            steps.is_some_and(|steps| matches!(steps.source, StepsSource::ArtifactOrStart(_)))
         })
     }
 

@@ -366,18 +366,13 @@ fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {
 
 /// The field with the questions of the current stage.
 pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
-    match &here(pipeline, run)?.work {
-        Work::Ask(ask) => match &ask.questions {
-            Questions::From { field, .. } => captured(run, field),
-            Questions::Choice => None,
-        },
-        _ => None,
+    match &here(pipeline, run)?.work.as_ask()?.questions {
+        Questions::From { field, .. } => captured(run, field),
+        Questions::Choice => None,
     }
 }
 
 fn planned(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
-    match &here(pipeline, run)?.work {
-        Work::Steps(work) => captured(run, work.source.field()?),
-        _ => None,
-    }
+    let steps = here(pipeline, run)?.work.as_steps()?;
+    captured(run, steps.source.field()?)
 }

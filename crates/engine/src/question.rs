@@ -6,16 +6,13 @@ use alloc::vec::Vec;
 
 use crate::pipeline::Pipeline;
 use crate::run::Run;
-use crate::stage::{AskWork, Stage, Work};
+use crate::stage::{AskWork, Stage};
 
 /// What the current stage asks of a person, word for word. If the answer approves commands, the
 /// question lists them.
 pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
     let stage = pipeline.stage(&run.position.stage)?;
-    match &stage.work {
-        Work::Ask(ask) => Some(question_text(run, stage, ask)),
-        _ => None,
-    }
+    Some(question_text(run, stage, stage.work.as_ask()?))
 }
 
 /// The question with the commands that an answer approves.

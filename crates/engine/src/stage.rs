@@ -43,6 +43,56 @@ pub enum Work {
     End(EndWork),
 }
 
+impl Work {
+    pub fn as_open(&self) -> Option<&OpenWork> {
+        if let Self::Open(open) = self {
+            Some(open)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_check(&self) -> Option<&CheckWork> {
+        if let Self::Check(check) = self {
+            Some(check)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_ask(&self) -> Option<&AskWork> {
+        if let Self::Ask(ask) = self {
+            Some(ask)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_review(&self) -> Option<&ReviewWork> {
+        if let Self::Review(review) = self {
+            Some(review)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_steps(&self) -> Option<&StepsWork> {
+        if let Self::Steps(steps) = self {
+            Some(steps)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_end(&self) -> Option<&EndWork> {
+        if let Self::End(end) = self {
+            Some(end)
+        } else {
+            None
+        }
+    }
+}
+
 /// Work by one named agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentWork {
@@ -331,24 +381,19 @@ impl Stage {
 
     /// The fields from which a check takes its commands.
     pub fn command_fields(&self) -> &[FieldOf] {
-        match &self.work {
-            Work::Check(CheckWork {
-                commands: Commands::Approved(fields),
-                ..
-            }) => fields,
-            _ => &[],
+        match self.work.as_check().map(|check| &check.commands) {
+            Some(Commands::Approved(fields)) => fields,
+            Some(Commands::Fixed(_)) | None => &[],
         }
     }
 
     /// Every field that a check reads.
     pub fn check_fields(&self) -> impl Iterator<Item = &FieldOf> {
-        let texts: &[FieldOf] = match &self.work {
-            Work::Check(CheckWork {
-                fails_on: Some(FailsOn::From(fields)),
-                home: HomeFolder::Own,
-                ..
-            }) => fields,
-            _ => &[],
+        let check = self.work.as_check();
+        let check = check.filter(|check| check.home == HomeFolder::Own);
+        let texts: &[FieldOf] = match check.and_then(|check| check.fails_on.as_ref()) {
+            Some(FailsOn::From(fields)) => fields,
+            Some(FailsOn::Text(_)) | None => &[],
         };
         self.command_fields().iter().chain(texts)
     }

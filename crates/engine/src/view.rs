@@ -143,20 +143,21 @@ impl ViewFormat {
 
     /// What people call a view of this format: its word, or the file of its template.
     pub fn name(&self) -> &str {
-        match self {
-            Self::Template(template) => &template.file,
-            _ => self.word(),
+        if let Self::Template(template) = self {
+            &template.file
+        } else {
+            self.word()
         }
     }
 
     /// The parameter that it shows.
     pub(crate) fn param(&self) -> Option<&ParamName> {
-        match self {
-            Self::LoopState(LoopView {
-                promise: TextOrParam::Param(param),
-                ..
-            }) => Some(param),
-            _ => None,
+        if let Self::LoopState(view) = self
+            && let TextOrParam::Param(param) = &view.promise
+        {
+            Some(param)
+        } else {
+            None
         }
     }
 

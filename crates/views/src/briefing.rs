@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use engine::{
     Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Run, Stage, StepId,
-    TreeAccess, Work, WorkResult, Writes,
+    TreeAccess, WorkResult, Writes,
 };
 
 pub use inputs::quoted_contents;
@@ -137,10 +137,8 @@ fn place(
 
 /// What the work is, where the stage alone does not say it.
 fn duty(run: &Run, stage: &Stage, duty: &Duty) -> Option<String> {
-    let panel = match &stage.work {
-        Work::Review(work) => work.panel.as_slice(),
-        _ => &[],
-    };
+    let review = stage.work.as_review();
+    let panel = review.map_or(&[][..], |review| review.panel.as_slice());
     match duty {
         Duty::Work | Duty::Open => None,
         Duty::Review { reviewer } => {

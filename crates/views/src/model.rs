@@ -71,13 +71,11 @@ fn run(input: &ViewInput<'_>) -> Value {
         "mode": words::mode(pipeline.definition().mode),
         "status": status.word(),
         "status_text": text,
-        "waiting_for": match &status {
-            Status::Waiting(reason) => Some(reason),
-            _ => None,
-        },
-        "cancel_reason": match &run.standing {
-            Standing::Cancelled { reason } => Some(reason),
-            _ => None,
+        "waiting_for": if let Status::Waiting(reason) = &status { Some(reason) } else { None },
+        "cancel_reason": if let Standing::Cancelled { reason } = &run.standing {
+            Some(reason)
+        } else {
+            None
         },
         "is_over": engine::is_over(pipeline, run),
         "was_reset": input.digest.was_reset,
@@ -94,9 +92,10 @@ fn run(input: &ViewInput<'_>) -> Value {
 fn ended_at(input: &ViewInput<'_>) -> Option<Time> {
     let run = input.run;
     let over = engine::is_over(input.pipeline, run);
-    over.then_some(match run.standing {
-        Standing::Cancelled { .. } => run.touched_at,
-        _ => run.position.entered_at,
+    over.then_some(if let Standing::Cancelled { .. } = run.standing {
+        run.touched_at
+    } else {
+        run.position.entered_at
     })
 }
 

@@ -41,9 +41,10 @@ struct SessionPrompt<'a> {
 impl SessionPrompt<'_> {
     fn head(&self) -> Vec<String> {
         let status = engine::status(self.pipeline, self.run);
-        let status = match &status {
-            Status::Waiting(reason) => format!("waiting: {}", line(reason)),
-            other => other.word().to_owned(),
+        let status = if let Status::Waiting(reason) = &status {
+            format!("waiting: {}", line(reason))
+        } else {
+            status.word().to_owned()
         };
         let (run, stage) = (&self.run.id, &self.run.position.stage);
         let name = &self.pipeline.definition().name;
@@ -226,12 +227,10 @@ impl SessionPrompt<'_> {
 
     /// The worker wrote its questions down; the person gets them unchanged.
     fn questions(&self) -> String {
-        let from = self.stage().and_then(|stage| match &stage.work {
-            Work::Ask(ask) => match &ask.questions {
-                Questions::From { field, .. } => Some(field),
-                Questions::Choice => None,
-            },
-            _ => None,
+        let ask = self.stage().and_then(|stage| stage.work.as_ask());
+        let from = ask.and_then(|ask| match &ask.questions {
+            Questions::From { field, .. } => Some(field),
+            Questions::Choice => None,
         });
         let place = from.and_then(|field| {
             let artifact = self.pipeline.definition().artifacts.get(&field.artifact)?;
@@ -268,10 +267,8 @@ impl SessionPrompt<'_> {
         let here = graphs.get(&self.run.position.stage);
         let mut done = graphs.values().filter(|graph| is_done(graph));
         let graph = here.or_else(|| done.next())?;
-        let limit = match &self.stage()?.work {
-            Work::Steps(work) => work.max_parallel.as_ref(),
-            _ => None,
-        };
+        let steps = self.stage()?.work.as_steps();
+        let limit = steps.and_then(|steps| steps.max_parallel.as_ref());
         let limit = limit.and_then(|limit| engine::amount(limit, self.run));
         let limit = limit.map(|limit| format!("At most {limit} at once. "));
         let shown = graph.members.iter().take(MIRRORED).map(mirrored);

@@ -4,47 +4,45 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 
 use super::{Damage, damage};
-use crate::entry::Fact;
-use crate::names::StageName;
+use crate::names::{Hash, StageName};
 use crate::run::{Panel, Run, Turn};
 
-pub(super) fn fold(run: &mut Run, fact: &Fact) -> Result<(), Damage> {
-    match fact {
-        Fact::GatePassed { stage, gate } => {
-            run.gates.insert(stage.clone(), gate.clone());
-        }
-        Fact::ReviewerApproved {
-            stage,
-            reviewer,
-            subject,
-        } => {
-            let panel = panel(run, stage)?;
-            panel.approvals.insert(*reviewer, *subject);
-            panel.turn = after(*reviewer);
-        }
-        Fact::ReviewerFound { stage, reviewer } => {
-            let panel = panel(run, stage)?;
-            panel.approvals.remove(reviewer);
-            let reviewer = *reviewer;
-            panel.turn = Turn::Fixing { reviewer };
-        }
-        Fact::Fixed { stage, reviewer } => panel(run, stage)?.turn = after(*reviewer),
-        Fact::RoundStarted { stage, round } => {
-            let (round, turn) = (*round, Turn::Reviewing { reviewer: 0 });
-            let approvals = BTreeMap::new();
-            run.panels.insert(
-                stage.clone(),
-                Panel {
-                    round,
-                    turn,
-                    approvals,
-                },
-            );
-            run.position.retries = 0;
-        }
-        Fact::RoundsSpent { stage } => panel(run, stage)?.turn = Turn::Spent,
-        _ => return damage("an entry is not about a review"),
-    }
+pub(super) fn approved(
+    run: &mut Run,
+    stage: &StageName,
+    reviewer: u32,
+    subject: Hash,
+) -> Result<(), Damage> {
+    let panel = panel(run, stage)?;
+    panel.approvals.insert(reviewer, subject);
+    panel.turn = after(reviewer);
+    Ok(())
+}
+
+pub(super) fn found(run: &mut Run, stage: &StageName, reviewer: u32) -> Result<(), Damage> {
+    let panel = panel(run, stage)?;
+    panel.approvals.remove(&reviewer);
+    panel.turn = Turn::Fixing { reviewer };
+    Ok(())
+}
+
+pub(super) fn fixed(run: &mut Run, stage: &StageName, reviewer: u32) -> Result<(), Damage> {
+    panel(run, stage)?.turn = after(reviewer);
+    Ok(())
+}
+
+pub(super) fn round_started(run: &mut Run, stage: &StageName, round: u32) {
+    let panel = Panel {
+        round,
+        turn: Turn::Reviewing { reviewer: 0 },
+        approvals: BTreeMap::new(),
+    };
+    run.panels.insert(stage.clone(), panel);
+    run.position.retries = 0;
+}
+
+pub(super) fn spent(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
+    panel(run, stage)?.turn = Turn::Spent;
     Ok(())
 }
 

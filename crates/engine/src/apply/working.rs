@@ -2,10 +2,12 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::{Damage, damage};
-use crate::entry::{Fact, WorkResult};
-use crate::names::{ArtifactName, DispatchId, StageName, StepId, Time, WorkerId};
+use crate::entry::WorkResult;
+use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, WorkerId};
 use crate::outcome::Fault;
 use crate::run::{
     Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Standing,
@@ -16,66 +18,19 @@ use crate::stage::Step;
 /// More workers than this are not remembered: a run's state stays small however long it is.
 const MOST_KNOWN: usize = 64;
 
-pub(super) fn fold(run: &mut Run, fact: &Fact, at: Time) -> Result<(), Damage> {
-    match fact {
-        Fact::Admitted { dispatch } => admitted(run, dispatch),
-        Fact::Began { dispatch, worker } => began(run, *dispatch, worker),
-        Fact::Worked { dispatch } => {
-            open(run, *dispatch)?.worked = true;
-            Ok(())
-        }
-        Fact::SentBack { dispatch, .. } => {
-            open(run, *dispatch)?.sent_back += 1;
-            Ok(())
-        }
-        Fact::Ended {
-            dispatch,
-            result,
-            usage,
-        } => ended(run, *dispatch, result, *usage, at),
-        Fact::Captured {
-            artifact,
-            content,
-            dispatch,
-            step,
-            commands,
-        } => {
-            let captured = Captured {
-                content: *content,
-                dispatch: *dispatch,
-                commands: commands.clone(),
-            };
-            capture(run, artifact, captured, step.as_ref())
-        }
-        Fact::Retried { .. } => {
-            run.position.retries += 1;
-            Ok(())
-        }
-        Fact::StepRetried { stage, step, .. } => {
-            member(run, stage, step)?.retries += 1;
-            Ok(())
-        }
-        Fact::StepFailed {
-            stage,
-            step,
-            fault,
-            reason,
-        } => {
-            let (fault, reason) = (*fault, reason.clone());
-            member(run, stage, step)?.state = MemberState::Failed { fault, reason };
-            Ok(())
-        }
-        Fact::Planned { stage, steps } => {
-            let members = steps.iter().map(planned).collect();
-            run.graphs.insert(stage.clone(), Graph { members });
-            Ok(())
-        }
-        Fact::StepsRevived { stage } => revived(run, stage),
-        _ => damage("an entry is not about work"),
+pub(super) fn captured(
+    content: Hash,
+    dispatch: Option<DispatchId>,
+    commands: &[Vec<String>],
+) -> Captured {
+    Captured {
+        content,
+        dispatch,
+        commands: commands.to_vec(),
     }
 }
 
-fn capture(
+pub(super) fn capture(
     run: &mut Run,
     artifact: &ArtifactName,
     captured: Captured,
@@ -91,7 +46,7 @@ fn capture(
     Ok(())
 }
 
-fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
+pub(super) fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
     if dispatch.id != DispatchId(run.last_dispatch.0 + 1) {
         return damage(format!(
             "dispatch {} follows {}",
@@ -115,14 +70,14 @@ fn admitted(run: &mut Run, dispatch: &Dispatch) -> Result<(), Damage> {
     Ok(())
 }
 
-fn open(run: &mut Run, id: DispatchId) -> Result<&mut Dispatch, Damage> {
+pub(super) fn open(run: &mut Run, id: DispatchId) -> Result<&mut Dispatch, Damage> {
     match run.dispatches.get_mut(&id) {
         Some(dispatch) => Ok(dispatch),
         None => damage(format!("dispatch {id} is not open")),
     }
 }
 
-fn began(run: &mut Run, id: DispatchId, worker: &WorkerId) -> Result<(), Damage> {
+pub(super) fn began(run: &mut Run, id: DispatchId, worker: &WorkerId) -> Result<(), Damage> {
     // One worker does one piece of work: what was guessed before gives way.
     for open in run.dispatches.values_mut() {
         open.worker.take_if(|known| known == worker);
@@ -165,7 +120,7 @@ fn supersede(gate: &mut Gate) {
     }
 }
 
-fn ended(
+pub(super) fn ended(
     run: &mut Run,
     id: DispatchId,
     result: &WorkResult,
@@ -218,7 +173,7 @@ fn keep_baseline(run: &mut Run, dispatch: &Dispatch) {
     *baseline = baseline.or(dispatch.tree);
 }
 
-fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
+pub(super) fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
     let Some(graph) = run.graphs.get_mut(stage) else {
         return damage(format!("stage {stage} has no task graph"));
     };
@@ -231,7 +186,12 @@ fn revived(run: &mut Run, stage: &StageName) -> Result<(), Damage> {
     Ok(())
 }
 
-fn planned(step: &Step) -> Member {
+pub(super) fn planned(run: &mut Run, stage: &StageName, steps: &[Step]) {
+    let members = steps.iter().map(pending).collect();
+    run.graphs.insert(stage.clone(), Graph { members });
+}
+
+fn pending(step: &Step) -> Member {
     Member {
         step: step.clone(),
         state: MemberState::Pending,
@@ -243,7 +203,7 @@ fn planned(step: &Step) -> Member {
     }
 }
 
-fn member<'a>(
+pub(super) fn member<'a>(
     run: &'a mut Run,
     stage: &StageName,
     step: &StepId,

@@ -49,9 +49,10 @@ fn placed_views(definition: &Definition) -> impl Iterator<Item = (&View, Place)>
     let mut templates = 0_usize..;
     definition.views.iter().map(move |view| {
         let word = view.format.word();
-        let place = match &view.format {
-            ViewFormat::Template(_) => place!["views", word, templates.next().unwrap_or(0)],
-            _ => place!["views", word],
+        let place = if let ViewFormat::Template(_) = view.format {
+            place!["views", word, templates.next().unwrap_or(0)]
+        } else {
+            place!["views", word]
         };
         (view, place)
     })
@@ -123,9 +124,9 @@ impl Checker<'_> {
             let hint = format!("add approves = [\"{name}\"] to an answer of a question there");
             self.add(CheckRule::AddedCommands, place.clone(), message, &hint);
         }
-        let by_steps = |stage: &Stage| match &stage.work {
-            Work::Steps(work) => work.leaves.contains(name),
-            _ => false,
+        let by_steps = |stage: &Stage| {
+            let steps = stage.work.as_steps();
+            steps.is_some_and(|steps| steps.leaves.contains(name))
         };
         if stages.any(by_steps) {
             let message =
@@ -403,9 +404,9 @@ impl Checker<'_> {
 
     /// Only one stage may take the given steps, since the run starts there.
     fn only_taker(&mut self, stage: &Stage, place: Place) {
-        let takes = |other: &&Stage| match &other.work {
-            Work::Steps(work) => other.name != stage.name && work.source.takes_given(),
-            _ => false,
+        let takes = |other: &&Stage| {
+            let steps = other.work.as_steps();
+            other.name != stage.name && steps.is_some_and(|steps| steps.source.takes_given())
         };
         if let Some(other) = self.definition.stages.iter().find(takes) {
             let message = format!(

@@ -142,10 +142,11 @@ fn approved_before<'g>(
             artifact.strictness == Strictness::Strict && artifact.approved.is_some()
         })
     };
-    let is_there = |name: &&ArtifactName| match &stage.work {
-        // The owner of a review may have had nothing to fix.
-        Work::Review(work) => work.of.as_ref() == Some(*name) || work.reads.needed.contains(name),
-        _ => true,
+    // The owner of a review may have had nothing to fix.
+    let is_there = |name: &&ArtifactName| {
+        stage.work.as_review().is_none_or(|review| {
+            review.of.as_ref() == Some(*name) || review.reads.needed.contains(name)
+        })
     };
     let delivered = stage.delivers(link.way.outcome()).into_iter();
     delivered.filter(adds).filter(is_there).collect()

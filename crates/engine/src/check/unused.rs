@@ -106,11 +106,10 @@ fn unused_names(definition: &Definition) -> Vec<Problem> {
 }
 
 fn how_to_use(rule: CheckRule, name: &str) -> String {
-    match rule {
-        CheckRule::UnusedParam => {
-            format!("use `{{{name}}}` in a command, a path or a limit, or remove it")
-        }
-        _ => String::from("use it, or remove it"),
+    if rule == CheckRule::UnusedParam {
+        format!("use `{{{name}}}` in a command, a path or a limit, or remove it")
+    } else {
+        String::from("use it, or remove it")
     }
 }
 
@@ -211,7 +210,9 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
                 Commands::Approved(_) => Vec::new(),
             },
             Work::Ask(ask) => words(&ask.question),
-            _ => Vec::new(),
+            Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
+                Vec::new()
+            }
         };
         let inject = stage.inject.as_deref().map(words).unwrap_or_default();
         commands.into_iter().chain(inject).collect::<Vec<_>>()
@@ -268,7 +269,7 @@ fn shadowed(definition: &Definition) -> Vec<&GroupName> {
                 Worker::Session => None,
             },
             Work::Review(work) => Some(work.owner.as_str()),
-            _ => None,
+            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
         })
         .collect();
     definition

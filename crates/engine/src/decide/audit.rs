@@ -198,10 +198,10 @@ impl<'a> Audit<'a> {
         let verdict = since.checked.as_ref().map(|(verdict, _)| *verdict);
         match &stage.work {
             Work::Agent(_) => self.has_ended(stage, &Duty::Work, outcome),
-            Work::Check(_) => match outcome {
-                Outcome::Passed => verdict == Some(CheckVerdict::Passed) && since.gate_passed,
-                _ => *outcome == Outcome::Failed && verdict == Some(CheckVerdict::Failed),
-            },
+            Work::Check(_) if *outcome == Outcome::Passed => {
+                verdict == Some(CheckVerdict::Passed) && since.gate_passed
+            }
+            Work::Check(_) => *outcome == Outcome::Failed && verdict == Some(CheckVerdict::Failed),
             Work::Ask(_) => since.answered.as_ref() == Some(outcome),
             Work::Open(_) => *outcome == Outcome::Finish && entry.by.is_human(),
             Work::Review(_) => match outcome {
@@ -297,13 +297,13 @@ impl<'a> Audit<'a> {
                 take_with(&mut draft, Exit::After(agent), edge, gates);
             }
         }
-        draft
-            .entries
-            .into_iter()
-            .find_map(|entry| match entry.fact {
-                Fact::Moved(step) => Some(*step),
-                _ => None,
-            })
+        draft.entries.into_iter().find_map(|entry| {
+            if let Fact::Moved(step) = entry.fact {
+                Some(*step)
+            } else {
+                None
+            }
+        })
     }
 
     fn gate(&self, run: &Run, stage: &StageName, gate: &Gate) -> Result<(), Damage> {
@@ -362,11 +362,11 @@ impl<'a> Audit<'a> {
             Ok(assignment) => require(assignment.duty == dispatch.duty, || {
                 format!("'{agent}' was admitted for other work than {stage} has")
             }),
-            Err(obstacle) => match obstacle.rule {
-                Rule::AgentOutOfTurn | Rule::RunIsOver => damage(obstacle.reason),
-                // Earlier versions counted open work and waiting runs in other ways.
-                _ => Ok(()),
-            },
+            Err(obstacle) if matches!(obstacle.rule, Rule::AgentOutOfTurn | Rule::RunIsOver) => {
+                damage(obstacle.reason)
+            }
+            // Earlier versions counted open work and waiting runs in other ways.
+            Err(_) => Ok(()),
         }
     }
 

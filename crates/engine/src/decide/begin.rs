@@ -19,7 +19,7 @@ use crate::pipeline::Pipeline;
 use crate::project_path;
 use crate::rule::Rule;
 use crate::run::Run;
-use crate::stage::{Stage, StepsSource, Work};
+use crate::stage::{Stage, StepsSource};
 use crate::steps::usable_steps;
 
 /// Starts a run, or says why it cannot start.
@@ -257,10 +257,8 @@ fn steps(definition: &Definition, beginning: &Beginning) -> Result<(), String> {
     let wanted = definition
         .stages
         .iter()
-        .find_map(|stage| match &stage.work {
-            Work::Steps(work) if work.source.takes_given() => Some(work),
-            _ => None,
-        });
+        .filter_map(|stage| stage.work.as_steps())
+        .find(|steps| steps.source.takes_given());
     match (wanted, beginning.steps.as_slice()) {
         (Some(work), []) if work.source == StepsSource::Start => {
             Err(String::from("this pipeline needs its steps at the start"))

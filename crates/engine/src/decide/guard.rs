@@ -159,10 +159,7 @@ fn open_stage<'a>(
 ) -> Option<(&'a Stage, &'a OpenWork)> {
     let open = draft.run.dispatches.get(&dispatch?)?;
     let stage = draft.pipeline.stage(&open.stage)?;
-    match &stage.work {
-        Work::Open(work) => Some((stage, work)),
-        _ => None,
-    }
+    Some((stage, stage.work.as_open()?))
 }
 
 fn changing(

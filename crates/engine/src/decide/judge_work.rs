@@ -53,7 +53,12 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
         Ending::Fault { fault, reason } => {
             let rule = match fault {
                 Fault::Timeout => Rule::TimedOut,
-                _ => Rule::WorkFault,
+                Fault::Crashed
+                | Fault::Missing
+                | Fault::Hollow
+                | Fault::Strayed
+                | Fault::Conflict
+                | Fault::Limited => Rule::WorkFault,
             };
             return Judged::fault(rule, *fault, reason.clone());
         }

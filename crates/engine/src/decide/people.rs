@@ -82,13 +82,10 @@ fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
 }
 
 fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
-    let asked = match draft.stage() {
-        Some(stage) => match &stage.work {
-            Work::Ask(ask) if ask.questions == Questions::Choice => Some(stage),
-            _ => None,
-        },
-        None => None,
-    };
+    let asked = draft.stage().filter(|stage| {
+        let ask = stage.work.as_ask();
+        ask.is_some_and(|ask| ask.questions == Questions::Choice)
+    });
     let going = draft.run.standing == Standing::Going;
     let Some(stage) = asked.filter(|_| going) else {
         return nothing_asked(draft);
@@ -111,16 +108,12 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
 }
 
 fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: Hash) -> Verdict {
-    let asked = match draft.stage() {
-        Some(stage) => match &stage.work {
-            Work::Ask(ask) => match &ask.questions {
-                Questions::From { leaves, .. } => Some((stage, leaves)),
-                Questions::Choice => None,
-            },
-            _ => None,
-        },
-        None => None,
-    };
+    let asked = draft
+        .stage()
+        .and_then(|stage| match &stage.work.as_ask()?.questions {
+            Questions::From { leaves, .. } => Some((stage, leaves)),
+            Questions::Choice => None,
+        });
     let going = draft.run.standing == Standing::Going;
     let Some((stage, leaves)) = asked.filter(|_| going) else {
         return nothing_asked(draft);

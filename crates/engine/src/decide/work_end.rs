@@ -284,26 +284,28 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.
 fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
     let says_failed = judged.result == WorkResult::Outcome(Outcome::Failed);
-    match dispatch.duty {
-        Duty::Step { .. } | Duty::Fix { .. } | Duty::Open if says_failed => Judged {
-            rule: Rule::WorkFault,
-            result: WorkResult::Fault {
-                fault: Fault::Crashed,
-                reason: format!("'{}' says that it failed", dispatch.agent),
-            },
-            ..judged
+    let has_no_such_way = match dispatch.duty {
+        Duty::Step { .. } | Duty::Fix { .. } | Duty::Open => true,
+        Duty::Work | Duty::Review { .. } => false,
+    };
+    if !(says_failed && has_no_such_way) {
+        return judged;
+    }
+    Judged {
+        rule: Rule::WorkFault,
+        result: WorkResult::Fault {
+            fault: Fault::Crashed,
+            reason: format!("'{}' says that it failed", dispatch.agent),
         },
-        _ => judged,
+        ..judged
     }
 }
 
 /// A verdict is valid for the tree that the reviewer saw: if the tree changed during the review, the
 /// verdict does not count.
 fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
-    let judges_tree = draft.stage().is_some_and(|stage| match &stage.work {
-        Work::Review(work) => work.of.is_none(),
-        _ => false,
-    });
+    let review = draft.stage().and_then(|stage| stage.work.as_review());
+    let judges_tree = review.is_some_and(|review| review.of.is_none());
     let reviewed = matches!(dispatch.duty, Duty::Review { .. }) && judges_tree;
     let changed = dispatch.tree.is_some() && dispatch.tree != draft.tree;
     match (&judged.result, reviewed && changed) {

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use engine::{
-    Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions, Work,
-};
+use engine::{Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions};
 use hosts::Answer;
 use runtime::answers;
 use runtime::failure::Failure;
@@ -92,11 +90,8 @@ fn only_at_a_terminal(guarded: &Guarded<'_, '_>) -> Answer {
 
 fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
     let stage = &guarded.opened.run().position.stage;
-    if let Work::Ask(ask) = &guarded.opened.pipeline.stage(stage)?.work {
-        Some(ask.clone())
-    } else {
-        None
-    }
+    let stage = guarded.opened.pipeline.stage(stage)?;
+    stage.work.as_ask().cloned()
 }
 
 fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<Outcome> {

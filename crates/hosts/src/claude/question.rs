@@ -27,7 +27,7 @@ fn chosen(question: &Question, said: AnswerValue) -> Vec<String> {
         AnswerValue::One(text) if question.multi_select => {
             labels(question, &text).unwrap_or_else(|| vec![text])
         }
-        said => plain(said),
+        AnswerValue::One(_) | AnswerValue::Many(_) => plain(said),
     }
 }
 

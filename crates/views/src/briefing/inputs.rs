@@ -67,10 +67,8 @@ fn said_so_far(pipeline: &Pipeline, run: &Run) -> Vec<Input> {
 /// The work with which a finished run last restarted: older replies belong to another task.
 fn begun_anew(pipeline: &Pipeline, run: &Run) -> Option<DispatchId> {
     let stages = pipeline.definition().stages.iter();
-    let first = stages.filter_map(|stage| match &stage.work {
-        Work::End(work) => Some(&work.leaves),
-        _ => None,
-    });
+    let ends = stages.filter_map(|stage| stage.work.as_end());
+    let first = ends.map(|end| &end.leaves);
     let names = first.flatten().flat_map(|(_, names)| names);
     names
         .filter_map(|name| run.artifacts.get(name)?.dispatch)

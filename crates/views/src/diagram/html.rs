@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use engine::{End, Stage, Work};
+use engine::{End, Stage};
 
 use super::caption;
 use super::chart::{Arrow, Chart, LineStyle};
@@ -201,12 +201,10 @@ fn class(chart: &Chart<'_>, stage: &Stage) -> &'static str {
     if chart.is_here(stage) {
         return "here";
     }
-    match &stage.work {
-        Work::End(end) => match end.end {
-            End::Completed => "completed",
-            End::Failed => "failed",
-            End::Cancelled => "cancelled",
-        },
-        _ => words::stage_kind(stage),
+    match stage.work.as_end().map(|end| end.end) {
+        Some(End::Completed) => "completed",
+        Some(End::Failed) => "failed",
+        Some(End::Cancelled) => "cancelled",
+        None => words::stage_kind(stage),
     }
 }

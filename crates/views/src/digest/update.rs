@@ -2,7 +2,7 @@
 
 use engine::{
     AgentName, DispatchId, Entry, Fact, Move, Pipeline, SessionId, StageName, Time, ViewFormat,
-    Work, WorkResult,
+    WorkResult,
 };
 
 use super::{
@@ -296,9 +296,9 @@ impl Update<'_> {
 
 /// All that tells one visited stage from another in a view.
 fn state<'a>(pipeline: &'a Pipeline, name: &'a StageName) -> (&'a str, Option<&'a str>) {
-    let kind = pipeline.stage(name).map(|stage| match &stage.work {
-        Work::End(end) => words::end(end.end),
-        _ => words::stage_kind(stage),
+    let kind = pipeline.stage(name).map(|stage| match stage.work.as_end() {
+        Some(end) => words::end(end.end),
+        None => words::stage_kind(stage),
     });
     (shown(pipeline, name), kind)
 }

@@ -24,10 +24,8 @@ pub(super) fn stage(input: &ViewInput<'_>, name: &StageName) -> Value {
     let known = input.pipeline.stage(name);
     let shown = shown(input.pipeline, name);
     let reached = input.digest.reached.get(shown);
-    let end = known.and_then(|stage| match &stage.work {
-        Work::End(end) => Some(words::end(end.end)),
-        _ => None,
-    });
+    let end = known.and_then(|stage| stage.work.as_end());
+    let end = end.map(|end| words::end(end.end));
     json!({
         "name": name.as_str(),
         "shown": shown,

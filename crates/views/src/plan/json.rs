@@ -84,14 +84,11 @@ fn of_stage(plan: &Plan<'_>, stage: &Stage) -> Value {
         "timeout_seconds": stage.timeout.map(|time| time.0),
         "heartbeat_seconds": stage.heartbeat.map(|time| time.0),
         "retries": stage.retry.as_ref().and_then(|retry| number(plan, &retry.max)),
-        "rounds": match &stage.work {
-            Work::Review(review) => number(plan, &review.rounds),
-            _ => None,
-        },
-        "max_parallel": match &stage.work {
-            Work::Steps(steps) => steps.max_parallel.as_ref().and_then(|most| number(plan, most)),
-            _ => None,
-        },
+        "rounds": stage.work.as_review().and_then(|review| number(plan, &review.rounds)),
+        "max_parallel": stage
+            .work
+            .as_steps()
+            .and_then(|steps| number(plan, steps.max_parallel.as_ref()?)),
     })
 }
 
