@@ -22,6 +22,7 @@ mod terminal;
 mod verification;
 
 use std::ffi::OsString;
+use std::io::{self, Read as _};
 use std::panic::{self, UnwindSafe};
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ use clap::error::ErrorKind;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::template_process;
 
 use crate::command_line::{Arguments, Command};
 use crate::exit::Exit;
@@ -48,8 +50,32 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return evidence::hold::hold(report.as_ref(), program, rest).into();
     }
+    if arguments
+        .get(1)
+        .is_some_and(|word| word == template_process::WORD)
+    {
+        return guarded(check_templates).into();
+    }
     let exit = guarded(|| parse_and_run(&arguments));
     exit.into()
+}
+
+/// The child of a command that checks a definition.
+fn check_templates() -> Exit {
+    let mut output = plain_output();
+    let mut input = Vec::new();
+    let answered = io::stdin()
+        .read_to_end(&mut input)
+        .map_err(|cause| Failure::environment(format!("cannot read the input ({cause})")))
+        .and_then(|_| template_process::answer(&input))
+        .and_then(|answer| output.text(&answer));
+    match answered {
+        Ok(()) => Exit::Success,
+        Err(failure) => {
+            output.failure(&failure);
+            Exit::from(&failure)
+        }
+    }
 }
 
 /// A panic is a bug: it prints one line and has its own exit code.

@@ -13,7 +13,7 @@ use views::Paint;
 
 use crate::failure::Failure;
 use crate::project_files::PROJECT_FOLDER;
-use crate::{lint_paths, runners};
+use crate::{lint_paths, runners, template_process};
 
 /// The limit for a definition with all files that it refers to.
 const MOST_BYTES_TOGETHER: u64 = 16 * 1024 * 1024;
@@ -261,7 +261,7 @@ pub fn compile_for(sources: &Sources, runner: &str) -> Result<Compiled, Definiti
     let definition = compiled.pipeline.definition();
     let mut found = runners::problems(definition, &sources.files, runner);
     found.extend(lint_paths::problems(definition));
-    found.extend(views::template_problems(&compiled.pipeline));
+    found.extend(template_process::problems(sources, &compiled.pipeline)?);
     let problems = language::located(sources, found);
     compiled.warnings.extend(problems);
     let mut problems = compiled.warnings.iter();

@@ -44,6 +44,7 @@ pub mod start_run;
 pub mod state;
 pub mod subprocess;
 pub mod task_graph_file;
+pub mod template_process;
 pub mod transact;
 pub mod trust;
 pub mod unused_runs;

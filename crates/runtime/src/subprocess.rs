@@ -85,6 +85,11 @@ pub fn run(
 }
 
 impl FinishedProcess {
+    /// Did a signal end it?
+    pub fn was_killed(&self) -> bool {
+        matches!(self.exit, Exit::Signal(_))
+    }
+
     /// Its stdout if it succeeded; otherwise how it ended, with the last line of its stderr.
     pub fn success(self) -> Result<String, String> {
         let why = match self.exit {

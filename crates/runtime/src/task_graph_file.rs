@@ -204,7 +204,7 @@ mod tests {
                 Shape::Any,
                 "both `steps` and `phases`",
             ),
-            (&format!("[{many}]"), Shape::Any, "over 1000 steps"),
+            (&format!("[{many}]"), Shape::Any, "1000 steps"),
         ] {
             let described = parse(text, shape).unwrap_err();
             assert!(described.contains(expected), "{expected}\n{described}");

@@ -61,6 +61,6 @@ pub use session_prompt::session_prompt;
 pub use status::{Freshness, RunContext, UnguardedLine, status, unjudged_words};
 pub use summary::{Verification, summary};
 pub use template::{Template, TemplateError};
-pub use template_check::template_problems;
+pub use template_check::{own_templates, template_problems};
 pub use view_input::ViewInput;
 pub use why::why;

@@ -16,18 +16,31 @@ use sample::samples;
 /// The longest template, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
 
+/// The files of the pipeline's own templates.
+pub fn own_templates(pipeline: &Pipeline) -> Vec<&str> {
+    let own = templates(pipeline).map(|(_, template)| template.file.as_str());
+    own.collect()
+}
+
 /// Why the templates of this pipeline cannot render every run.
 pub fn template_problems(pipeline: &Pipeline) -> Vec<Problem> {
-    let views = pipeline.definition().views.iter();
-    let templates = views.filter_map(|view| match &view.format {
-        ViewFormat::Template(template) => Some((&view.format, template)),
-        _ => None,
-    });
+    let templates = templates(pipeline);
     let found = templates.enumerate().flat_map(|(number, (format, own))| {
         let errors = errors(pipeline, format, own).into_iter();
         errors.map(move |error| problem(number, own, &error))
     });
     found.collect()
+}
+
+fn templates(pipeline: &Pipeline) -> impl Iterator<Item = (&ViewFormat, &ViewTemplate)> {
+    let views = pipeline.definition().views.iter();
+    views.filter_map(|view| {
+        if let ViewFormat::Template(template) = &view.format {
+            Some((&view.format, template))
+        } else {
+            None
+        }
+    })
 }
 
 fn problem(number: usize, own: &ViewTemplate, error: &TemplateError) -> Problem {

@@ -469,3 +469,31 @@ fn a_template_that_cannot_be_rendered_is_refused_at_its_place() {
     let linted = run(&project, "lint boarded.toml").exits(1);
     assert!(linted.stderr.contains("error[GW-L131]"), "{linted}");
 }
+
+/// Each would take all memory of the machine long before its output is too long. `lint` itself must do
+/// with a gigabyte.
+#[test]
+fn a_template_that_needs_much_memory_is_refused_before_it_has_it() {
+    let loops = "{% for i in range(60) %}";
+    for template in [
+        format!("{{% set at = namespace(x='x') %}}{loops}{{% set at.x = at.x ~ at.x %}}{{% endfor %}}"),
+        format!("{{% set at = namespace(x=[1]) %}}{loops}{{% set at.x = (at.x + at.x) | list %}}{{% endfor %}}"),
+        "{% set all = namespace(x=[]) %}{% for i in range(99) %}\
+         {% set all.x = all.x + ['x' * 90000000 ~ i] %}{% endfor %}"
+            .to_owned(),
+        "{% set x = 'x' * 90000000 %}{{ [x, x, x, x, x, x, x, x, x, x, x, x, x] | join(x) | length }}"
+            .to_owned(),
+        "{% set x = 'x' * 100000 %}{{ x | replace('x', x) | length }}".to_owned(),
+        "{{ ([0] * 90000000) | list | length }}".to_owned(),
+    ] {
+        let project = with_board(&template);
+        let mut limited = project.shell(&format!(
+            "ulimit -d 1048576 && exec {} lint boarded.toml",
+            env!("CARGO_BIN_EXE_gatewright")
+        ));
+        let linted = testkit::Ran::from(limited.output().unwrap()).exits(1);
+        assert!(linted.stderr.contains("error[GW-L259]"), "{template}\n{linted}");
+    }
+    let modest = with_board("{{ '-' * 72 }}{% set x = run.task ~ ', ' ~ run.status %}{{ x }}\n");
+    run(&modest, "lint boarded.toml").succeeds();
+}

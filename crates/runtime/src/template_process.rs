@@ -1,0 +1,165 @@
+//! Checks the templates of a definition in a process with limited memory and time.
+//!
+//! A template comes with a definition that perhaps nobody has read yet, and the template engine counts
+//! instructions, not bytes: a few of them can double a text until the machine has no memory left. So a
+//! child process of the same program renders them, and may die.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::time::Duration;
+
+use engine::{CheckRule, Pipeline, Place, Problem};
+use language::{SourceFile, Sources};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde_json::{Value, json};
+
+use crate::current_exe;
+use crate::failure::Failure;
+use crate::subprocess::{self, SubprocessError};
+
+/// The argument by which the program knows that it is the child.
+pub const WORD: &str = "check-templates";
+
+const MOST_MEBIBYTES: u64 = 256;
+const MOST_SECONDS: u64 = 60;
+
+/// What is wrong with the definition's own templates. Without any, no process starts.
+pub fn problems(sources: &Sources, pipeline: &Pipeline) -> Result<Vec<Problem>, Failure> {
+    let templates = views::own_templates(pipeline);
+    if templates.is_empty() {
+        return Ok(Vec::new());
+    }
+    let program = current_exe::program()
+        .map_err(|cause| Failure::environment(format!("cannot find our program ({cause})")))?;
+    let input = request(sources).to_string();
+    let limit = Duration::from_secs(MOST_SECONDS);
+    let ran = subprocess::run(Command::new(program).arg(WORD), input.as_bytes(), limit);
+    match ran {
+        Ok(ended) if ended.was_killed() => Ok(vec![over_limit(
+            &templates,
+            &format!("{MOST_MEBIBYTES} MiB of memory"),
+        )]),
+        Ok(ended) => {
+            let answer = ended.success().map_err(not_checked)?;
+            read_problems(&answer).ok_or_else(|| not_checked("its answer is unreadable".to_owned()))
+        }
+        Err(SubprocessError::TooLong(_)) => Ok(vec![over_limit(
+            &templates,
+            &format!("{MOST_SECONDS} seconds"),
+        )]),
+        Err(error @ SubprocessError::NotStarted(_)) => Err(not_checked(error.to_string())),
+    }
+}
+
+/// The child: limits itself, reads the definition, and answers with the problems as JSON.
+pub fn answer(input: &[u8]) -> Result<String, Failure> {
+    limit_this_process()
+        .map_err(|cause| Failure::environment(format!("cannot limit memory ({cause})")))?;
+    let sources =
+        read_sources(input).ok_or_else(|| Failure::usage("the input is not a request"))?;
+    let compiled =
+        language::compile(&sources).map_err(|_| Failure::usage("the definition is not valid"))?;
+    let problems = views::template_problems(&compiled.pipeline);
+    let problems: Vec<Value> = problems.iter().map(problem_json).collect();
+    Ok(Value::from(problems).to_string())
+}
+
+fn limit_this_process() -> rustix::io::Result<()> {
+    let at_most = |number: u64| Rlimit {
+        current: Some(number),
+        maximum: Some(number),
+    };
+    setrlimit(Resource::Core, at_most(0))?;
+    setrlimit(Resource::Cpu, at_most(MOST_SECONDS))?;
+    setrlimit(Resource::Data, at_most(MOST_MEBIBYTES << 20))
+}
+
+fn over_limit(templates: &[&str], limit: &str) -> Problem {
+    let named: Vec<String> = templates.iter().map(|file| format!("`{file}`")).collect();
+    Problem {
+        rule: CheckRule::BadTemplate,
+        place: Place(vec!["views".to_owned(), "template".to_owned()]),
+        message: format!("{} cannot be rendered within {limit}", named.join(" or ")),
+        hint: "build shorter texts and lists in the template".to_owned(),
+    }
+}
+
+fn not_checked(why: String) -> Failure {
+    Failure::environment(format!("cannot check the templates of the views: {why}"))
+}
+
+fn request(sources: &Sources) -> Value {
+    let files = sources.files.iter();
+    let files: BTreeMap<&str, String> = files
+        .map(|(name, bytes)| (name.as_str(), as_text(bytes)))
+        .collect();
+    json!({ "name": sources.main.name, "main": as_text(&sources.main.bytes), "files": files })
+}
+
+fn read_sources(input: &[u8]) -> Option<Sources> {
+    let request: Value = serde_json::from_slice(input).ok()?;
+    let files = request["files"].as_object()?.iter();
+    Some(Sources {
+        main: SourceFile {
+            name: request["name"].as_str()?.to_owned(),
+            bytes: as_bytes(&request["main"])?,
+        },
+        files: files
+            .map(|(name, text)| Some((name.clone(), as_bytes(text)?)))
+            .collect::<Option<_>>()?,
+    })
+}
+
+/// Files need not be UTF-8, so each byte is one character.
+fn as_text(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
+
+fn as_bytes(text: &Value) -> Option<Vec<u8>> {
+    let characters = text.as_str()?.chars();
+    characters.map(|found| u8::try_from(found).ok()).collect()
+}
+
+fn problem_json(problem: &Problem) -> Value {
+    json!({ "place": problem.place.0, "message": problem.message, "hint": problem.hint })
+}
+
+/// Templates have one rule.
+fn read_problems(answer: &str) -> Option<Vec<Problem>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let problems: Vec<Value> = serde_json::from_str(answer).ok()?;
+    let read = problems.iter().map(|problem| {
+        let place = problem["place"].as_array()?.iter().map(text);
+        Some(Problem {
+            rule: CheckRule::BadTemplate,
+            place: Place(place.collect::<Option<_>>()?),
+            message: text(&problem["message"])?,
+            hint: text(&problem["hint"])?,
+        })
+    });
+    read.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_and_its_problems_arrive_as_they_were() {
+        let sources = Sources {
+            main: SourceFile {
+                name: "a.toml".to_owned(),
+                bytes: "name = \"ü\"\n".into(),
+            },
+            files: BTreeMap::from([("b.j2".to_owned(), vec![0, 10, 127, 128, 255])]),
+        };
+        let sent = request(&sources).to_string();
+        let read = read_sources(sent.as_bytes()).unwrap();
+        assert_eq!(read.main.bytes, sources.main.bytes);
+        assert_eq!(read.files, sources.files);
+        let problem = over_limit(&["a.j2"], "1 s");
+        let answer = Value::from(vec![problem_json(&problem)]).to_string();
+        assert_eq!(read_problems(&answer), Some(vec![problem]));
+        assert_eq!(read_problems("running 0 tests"), None);
+    }
+}
