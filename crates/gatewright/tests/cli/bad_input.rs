@@ -5,7 +5,7 @@ use std::fs::File;
 use testkit::Project;
 
 use crate::fixture::{
-    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, start, started,
+    PROGRAM, RUN, SMALL, entries, number_of_runs, project, run, says_one_line, start, started,
 };
 
 #[test]
@@ -24,13 +24,7 @@ fn an_unknown_pipeline_is_told_with_the_nearest() {
     ] {
         says_one_line(run(&project, &format!("start {name} {words}")), 3, &[says]);
     }
-    assert_eq!(
-        fact(&project, "list --all")["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        0
-    );
+    assert_eq!(number_of_runs(&project), 0);
 }
 
 #[test]

@@ -5,31 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use testkit::pipelines::one_check;
 use testkit::{Project, Ran};
 
 use super::fixture::{PROGRAM, RUN, facts, stage, status};
-
-/// A pipeline that is one check.
-fn pipeline(command: &str) -> String {
-    format!(
-        r#"
-name  = "tested"
-about = "Run a test."
-start = "testing"
-
-[stages.testing]
-check     = [{command}]
-on.passed = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#
-    )
-}
 
 fn words(words: &[&str]) -> String {
     serde_json::to_string(words).unwrap()
@@ -38,7 +17,7 @@ fn words(words: &[&str]) -> String {
 /// A project with this check in a pipeline that nobody has trusted yet.
 fn project(command: &[&str]) -> Project {
     let project = Project::with_git(PROGRAM);
-    project.write("tested.toml", pipeline(&words(command)));
+    project.write("tested.toml", one_check(&words(command)));
     project
 }
 
@@ -368,7 +347,7 @@ fn checks_work_where_tools_are_installed_as_people_install_them() {
         let project = project(&["true"]);
         project.write(".gitignore", ".venv\n");
         let (command, environment) = layouts(&project.home(), &project.path()).remove(index);
-        project.write("tested.toml", pipeline(&words(command)));
+        project.write("tested.toml", one_check(&words(command)));
         trusted(&project, &environment);
         start(&project, &[]).succeeds();
         let ran = agent(&project, "check", &[]);

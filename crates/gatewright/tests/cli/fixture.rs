@@ -122,6 +122,13 @@ pub(crate) fn fact(project: &Project, line: &str) -> Value {
     facts(project, line.split_whitespace())
 }
 
+/// The runs of every project, over or not.
+#[track_caller]
+pub(crate) fn number_of_runs(project: &Project) -> usize {
+    let listed = fact(project, "list --all");
+    listed["runs"].as_array().unwrap().len()
+}
+
 /// Waits until the clock has moved on since the run ended, so that `gc --older-than 0s` takes it.
 #[track_caller]
 pub(crate) fn until_old_enough(project: &Project) {

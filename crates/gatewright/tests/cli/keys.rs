@@ -3,7 +3,9 @@
 use serde_json::Value;
 use testkit::Project;
 
-use crate::fixture::{RUN, entries, fact, run, says_one_line, started, to_the_question, trusted};
+use crate::fixture::{
+    RUN, entries, fact, number_of_runs, run, says_one_line, started, to_the_question, trusted,
+};
 
 /// Sends a line twice; the second time adds nothing and gives the same answer.
 #[track_caller]
@@ -100,13 +102,7 @@ fn a_key_that_began_a_run_begins_no_other() {
     says_one_line(run(&project, &format!("{start} y")), 1, used);
     says_one_line(run(&project, "fork r-test --at 1 --key once"), 1, used);
     says_one_line(run(&project, "checkpoint r-test a --key once"), 1, used);
-    assert_eq!(
-        fact(&project, "list --all")["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(number_of_runs(&project), 1);
 }
 
 #[test]

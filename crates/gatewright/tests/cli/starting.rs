@@ -4,7 +4,8 @@ use serde_json::Value;
 use testkit::{Project, Ran};
 
 use crate::fixture::{
-    PROGRAM, RUN, SMALL, fact, project, run, says_one_line, start, started, status, trusted,
+    PROGRAM, RUN, SMALL, fact, number_of_runs, project, run, says_one_line, start, started, status,
+    trusted,
 };
 
 const WITH_PARAMS: &str = r#"
@@ -99,13 +100,7 @@ fn parameters_that_do_not_fit_are_refused() {
         }
         let refused = params(&project, typed).unwrap_err();
         says_one_line(refused, code, &[says]);
-        assert_eq!(
-            fact(&project, "list --all")["runs"]
-                .as_array()
-                .unwrap()
-                .len(),
-            0
-        );
+        assert_eq!(number_of_runs(&project), 0);
     }
 }
 

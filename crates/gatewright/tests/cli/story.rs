@@ -3,8 +3,8 @@
 use testkit::Project;
 
 use crate::fixture::{
-    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
-    to_the_end, to_the_question,
+    PROGRAM, RUN, SMALL, entries, number_of_runs, project, run, says_one_line, stage, start,
+    started, status, to_the_end, to_the_question,
 };
 
 #[test]
@@ -85,13 +85,7 @@ fn a_way_around_the_review_is_refused_with_its_path() {
     // What lint refuses, start refuses: the same words, and no run.
     let refused = start(&project, "bypass.toml").exits(1);
     assert_eq!(refused.stderr.trim_end(), linted.stderr.trim_end());
-    assert_eq!(
-        fact(&project, "list --all")["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        0
-    );
+    assert_eq!(number_of_runs(&project), 0);
 }
 
 #[test]

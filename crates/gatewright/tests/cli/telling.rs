@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use testkit::Ran;
 
 use crate::fixture::{
-    PROGRAM, RUN, SMALL, entries, fact, project, run, says_one_line, stage, start, started, status,
-    to_the_end, to_the_question, until_old_enough,
+    PROGRAM, RUN, SMALL, entries, fact, number_of_runs, project, run, says_one_line, stage, start,
+    started, status, to_the_end, to_the_question, until_old_enough,
 };
 
 /// Waits until this many files are there.
@@ -92,13 +92,7 @@ fn what_must_say_something_is_not_empty() {
     );
     let ran = run(&project, "start ansible --by-hand --task x");
     says_one_line(ran, 1, &["GW-R01", "--param target=VALUE"]);
-    assert_eq!(
-        fact(&project, "list --all")["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        0
-    );
+    assert_eq!(number_of_runs(&project), 0);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use testkit::{Project, Ran};
 
-use crate::fixture::{PROGRAM, SMALL, fact, project, run, says_one_line, stage, start, trusted};
+use crate::fixture::{
+    PROGRAM, SMALL, fact, number_of_runs, project, run, says_one_line, stage, start, trusted,
+};
 
 fn begin(project: &Project, pipeline: &str) -> Ran {
     project.run(["start", pipeline, "--task", "x", "--by-hand"])
@@ -282,13 +284,5 @@ fn before_trust_only_the_definition_and_what_it_refers_to_is_read() {
     opened.sort_unstable();
     opened.dedup();
     assert_eq!(opened, ["/.gatewright/small.toml", "/test.sh"], "{trace}");
-    assert_eq!(runs_there(&project), 0);
-}
-
-/// How many runs there are.
-fn runs_there(project: &Project) -> usize {
-    fact(project, "list --all")["runs"]
-        .as_array()
-        .unwrap()
-        .len()
+    assert_eq!(number_of_runs(&project), 0);
 }

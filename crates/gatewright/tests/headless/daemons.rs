@@ -2,6 +2,8 @@
 
 use std::process::Stdio;
 
+use testkit::pipelines::one_check;
+
 use super::fixture::{ONE, World, says, until};
 use super::under_way::is_alive;
 
@@ -80,25 +82,7 @@ fn an_orphan_that_nobody_ended_is_shown_by_recover_and_ended_by_resume() {
 
 #[test]
 fn the_commands_of_a_check_do_not_outlive_a_killed_orchestrator() {
-    let world = World::with(
-        r#"
-name  = "checked"
-about = "Run a check."
-start = "testing"
-
-[stages.testing]
-check     = ["check-it"]
-on.passed = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#,
-        "",
-    );
+    let world = World::with(&one_check(r#""check-it""#), "");
     let here = world.programs().display();
     world.program(
         "check-it",
@@ -125,25 +109,7 @@ end = "failed"
 
 #[test]
 fn a_daemon_does_not_outlive_the_check_that_started_it() {
-    let world = World::with(
-        r#"
-name  = "checked"
-about = "Run a check."
-start = "testing"
-
-[stages.testing]
-check     = ["check-it"]
-on.passed = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#,
-        "",
-    );
+    let world = World::with(&one_check(r#""check-it""#), "");
     let here = world.programs().display();
     let script = format!("here={here}\ncount=1\n{HIDES_BARE}");
     world.program("check-it", &script);

@@ -53,6 +53,14 @@ fn the_settings_cannot_be_written() {
     assert_eq!(told.matches("GW-R23 refused").count(), 3, "{told}");
 }
 
+/// The host looks after its settings in its own time; the session waits until our hook has answered.
+fn until_vetoed() -> Turn {
+    bash(&format!(
+        "for i in $(seq 600); do {} history --json | grep -q GW-R25 && break; sleep 0.05; done",
+        program()
+    ))
+}
+
 #[test]
 fn settings_that_change_behind_our_back_do_not_unguard_the_session() {
     // Text of a shell can hide anything; the host then asks whether the new settings may count.
@@ -62,7 +70,7 @@ open(p, "w").write('{"disableAllHooks": true}')
 END"#;
     let (_, told) = tried([
         bash(hidden),
-        bash("sleep 3"),
+        until_vetoed(),
         agent_in_foreground("critic", "GO-NOBODY"),
     ]);
     assert!(is_refused(&told, "GW-R11", "'critic'"), "{told}");
@@ -88,7 +96,7 @@ END"#
         );
         let (stage, told) = tried([
             bash(&hidden),
-            bash("sleep 3"),
+            until_vetoed(),
             agent_in_foreground("critic", "GO-NOBODY"),
         ]);
         assert!(is_refused(&told, "GW-R11", "'critic'"), "{change}: {told}");

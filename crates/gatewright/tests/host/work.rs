@@ -279,6 +279,10 @@ fn a_rejection_goes_back_and_the_second_one_asks_a_person() {
 
 #[test]
 fn an_unrelated_agents_end_moves_nothing() {
+    let until_started = bash(&format!(
+        "for i in $(seq 600); do {} status >/dev/null 2>&1 && break; sleep 0.05; done",
+        crate::stage::program()
+    ));
     let stage = Stage::story([
         // Begun before the run, and so never admitted to it.
         Actor::new(
@@ -294,7 +298,7 @@ fn an_unrelated_agents_end_moves_nothing() {
                 say("HELD"),
             ],
         ),
-        Actor::new("GO-EXPLORE", [bash("sleep 1"), bash("ls"), say("EXPLORED")]),
+        Actor::new("GO-EXPLORE", [until_started, bash("ls"), say("EXPLORED")]),
     ]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     assert!(stage.place().starts_with("writing"), "{}", stage.history());

@@ -4,23 +4,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+pub(super) use testkit::pipelines::OPEN;
 use testkit::{Project, Ran};
-
-/// An open pipeline, in which any agent may work.
-pub(super) const OPEN: &str = r#"
-name   = "open"
-about  = "Anything goes, and everything is seen."
-begins = "session"
-start  = "working"
-
-[stages.working]
-allow     = ["*"]
-stop      = "hold"
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 pub(super) const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
 

@@ -1,6 +1,7 @@
 //! Which worker a step starts, and which it leaves to others.
 
 use testkit::Ran;
+use testkit::pipelines::PARTS;
 
 use super::fixture::{APPROVES, ONE, REVIEW, WORKED, World, began, done, well};
 
@@ -120,36 +121,9 @@ fn a_queued_run_is_taken_up_by_a_step_and_by_no_refusal() {
     }
 }
 
-const STEPS: &str = r#"
-name  = "parts"
-about = "Work in parts."
-start = "working"
-
-[artifacts.part]
-path   = ".task/{step}.md"
-format = "text"
-
-[stages.working]
-steps = [
-    { id = "a", title = "First", agent = "worker" },
-    { id = "b", title = "Second", agent = "worker" },
-    { id = "c", title = "Last", agent = "worker", needs = ["a", "b"] },
-]
-runner    = "codex"
-leaves    = ["part"]
-on.done   = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
 #[test]
 fn a_step_is_named_or_the_first_that_can_begin() {
-    let world = World::with(STEPS);
+    let world = World::with(PARTS);
     let part = "mkdir -p .task; echo \"$GATEWRIGHT_STEP\" > .task/$GATEWRIGHT_STEP.md";
     world.codex(&[began(ONE).as_str(), WORKED, part, &done(1)].join("\n"));
     let refused = world.run("step --step c").exits(1);

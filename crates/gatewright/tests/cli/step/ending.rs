@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::Ran;
+use testkit::pipelines::PARTS;
 
 use super::fixture::{APPROVES, ONE, OTHER, REVIEW, WORKED, World, began, done, well};
 
@@ -171,37 +172,9 @@ fn a_run_that_is_cancelled_ends_its_worker() {
     workers_are_gone(&world);
 }
 
-/// Steps of one agent that may work at once.
-const STEPS: &str = r#"
-name  = "parts"
-about = "Work in parts."
-start = "working"
-
-[artifacts.part]
-path   = ".task/{step}.md"
-format = "text"
-
-[stages.working]
-steps = [
-    { id = "a", title = "First", agent = "worker" },
-    { id = "b", title = "Second", agent = "worker" },
-    { id = "c", title = "Last", agent = "worker", needs = ["a", "b"] },
-]
-runner    = "codex"
-leaves    = ["part"]
-on.done   = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
 #[test]
 fn two_steps_at_once_are_told_apart() {
-    let world = World::with(STEPS);
+    let world = World::with(PARTS);
     // Both are at work before either says who it is, and the second one speaks first.
     let id = format!("if [ \"$GATEWRIGHT_STEP\" = a ]; then id={ONE}; else id={OTHER}; fi");
     let script = [

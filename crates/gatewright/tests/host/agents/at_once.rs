@@ -2,31 +2,9 @@
 
 use serde_json::json;
 use testkit::model::{Actor, bash, hold, say};
+use testkit::pipelines::WAVES;
 
 use super::world::World;
-
-const PIPELINE: &str = r#"
-name  = "waves"
-about = "Have steps done at once."
-start = "working"
-
-[artifacts.report]
-path   = "reports/{step}.md"
-format = "text"
-
-[stages.working]
-steps        = "start"
-max_parallel = 2
-leaves       = ["report"]
-on.done      = "complete"
-on.failed    = "given_up"
-
-[stages.complete]
-end = "completed"
-
-[stages.given_up]
-end = "failed"
-"#;
 
 #[test]
 fn two_steps_work_at_once_and_apart_and_what_they_made_is_merged() {
@@ -35,7 +13,7 @@ fn two_steps_work_at_once_and_apart_and_what_they_made_is_merged() {
         let turns = [hold(name, bash(&format!("pwd; {makes}"))), say("MADE")];
         Actor::new(&format!("Your step is `{name}`"), turns)
     };
-    let world = World::with(PIPELINE, [step("left"), step("right")]);
+    let world = World::with(WAVES, [step("left"), step("right")]);
     let steps = ["left", "right"].map(|name| {
         json!({ "id": name, "agent": "maker", "title": format!("the {name} one"), "needs": [] })
     });

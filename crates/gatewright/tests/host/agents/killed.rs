@@ -2,26 +2,9 @@
 
 use testkit::Ran;
 use testkit::model::{Actor, bash, hold, say};
+use testkit::pipelines::MAKING;
 
 use super::world::{World, you_are};
-
-const PIPELINE: &str = r#"
-name  = "one"
-about = "Have one agent make something."
-start = "making"
-
-[artifacts.made]
-path   = "made.md"
-format = "text"
-
-[stages.making]
-agent   = "maker"
-leaves  = ["made"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 /// Begins a run with this runner, kills its orchestrator while the model thinks, and goes on.
 fn kill_and_resume(world: &World, runner: &str) -> Ran {
@@ -47,7 +30,7 @@ fn after_a_kill_the_same_conversation_goes_on_and_the_work_is_done_once() {
         let thinks = std::iter::repeat_n(thinks, 1 + said_for_it);
         let turns = [bash("echo once >> trace")].into_iter().chain(thinks);
         let turns = turns.chain([say("MADE")]);
-        let world = World::with(PIPELINE, [Actor::new(&maker, turns)]);
+        let world = World::with(MAKING, [Actor::new(&maker, turns)]);
         let ran = kill_and_resume(&world, runner);
         assert!(ran.stderr.contains("'maker'"), "{runner}\n{ran}");
         assert_eq!(world.began().len(), 1, "{runner}\n{ran}");
@@ -66,7 +49,7 @@ fn a_worker_that_was_killed_before_its_first_word_costs_no_attempt() {
         let works = bash("echo once >> trace; echo text > made.md");
         let thinks = hold("THINKING", works);
         let turns = [thinks, say("MADE")];
-        let world = World::with(PIPELINE, [Actor::new(&you_are("maker"), turns)]);
+        let world = World::with(MAKING, [Actor::new(&you_are("maker"), turns)]);
         let ran = kill_and_resume(&world, runner);
         assert_eq!(world.facts("retried").len(), 0, "{runner}\n{ran}");
     }

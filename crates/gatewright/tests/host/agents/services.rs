@@ -4,27 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use testkit::model::{Actor, bash, fail, fail_first, make, say};
+use testkit::pipelines::MAKING;
 
 use super::world::{World, you_are};
 
-const PIPELINE: &str = r#"
-name  = "one"
-about = "Have one agent make something."
-start = "making"
-
-[artifacts.made]
-path   = "made.md"
-format = "text"
-
-[stages.making]
-agent   = "maker"
-leaves  = ["made"]
-retry   = { max = 2, backoff = "1s" }
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
+fn patient() -> String {
+    let retry = r#"retry   = { max = 2, backoff = "1s" }"#;
+    MAKING.replace("on.done", &format!("{retry}\non.done"))
+}
 
 #[test]
 fn a_service_that_says_later_is_asked_again_after_a_pause() {
@@ -33,7 +20,7 @@ fn a_service_that_says_later_is_asked_again_after_a_pause() {
             fail_first(429, refusals, bash("echo text > made.md")),
             say("MADE"),
         ];
-        let world = World::with(PIPELINE, [Actor::new(&you_are("maker"), turns)]);
+        let world = World::with(&patient(), [Actor::new(&you_are("maker"), turns)]);
         let ran = world.run("pipeline.toml", &["--runner", runner]);
         let ran = ran.succeeds();
         let results = world.results();
@@ -56,7 +43,7 @@ fn who_is_not_logged_in_is_told_so_and_the_run_goes_on_afterwards() {
             }
         });
         let world = World::with(
-            PIPELINE,
+            &patient(),
             [Actor::new(&you_are("maker"), [answers, say("MADE")])],
         );
         let ran = world.run("pipeline.toml", &["--runner", runner]).exits(4);

@@ -6,6 +6,7 @@
 
 use serde_json::json;
 use testkit::model::{Actor, Turn, bash, hold, say};
+use testkit::pipelines::WAVES;
 
 use super::counting;
 use super::world::{RUN, World, you_are};
@@ -65,38 +66,22 @@ fn after_a_kill_what_the_worker_spends_then_is_counted_once() {
     assert_eq!(world.conversations(&you_are("maker")).len(), 1);
 }
 
-const WAVES: &str = r#"
-name   = "waves"
-about  = "Have steps done at once."
-start  = "working"
-budget = { cost = "0.40" }
-
-[artifacts.report]
-path   = "{step}.md"
-format = "text"
-
-[stages.working]
-steps        = "start"
-max_parallel = 2
-leaves       = ["report"]
-on.done      = "complete"
-on.failed    = "given_up"
-
-[stages.complete]
-end = "completed"
-
-[stages.given_up]
-end = "failed"
-"#;
-
 #[test]
 fn workers_at_once_are_counted_together() {
     let step = |name: &str| {
-        let works = bash(&format!("echo {name} > {name}.md"));
+        let works = bash(&format!(
+            "mkdir -p reports; echo {name} > reports/{name}.md"
+        ));
         let turns = [hold(name, dear(works)), dear(say("MADE"))];
         Actor::new(&format!("Your step is `{name}`"), turns)
     };
-    let world = World::with(WAVES, ["left", "right", "last"].map(step));
+    let budget = r#"budget = { cost = "0.40" }"#;
+    let pipeline = WAVES.replace(
+        "start = \"working\"",
+        &format!("start = \"working\"\n{budget}"),
+    );
+    assert!(pipeline.contains(budget));
+    let world = World::with(&pipeline, ["left", "right", "last"].map(step));
     let steps = [
         ("left", json!([])),
         ("right", json!([])),
