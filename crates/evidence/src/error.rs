@@ -70,7 +70,9 @@ pub enum Error {
     },
     #[error("check commands do not get the variable {name}; remove it from the settings")]
     Variable { name: String },
-    #[error("the check was interrupted, and its commands were ended; run `gatewright check` again")]
+    #[error(
+        "the check was interrupted, and its commands were killed; run `gatewright check` again"
+    )]
     Interrupted,
     #[error("cannot watch the command `{command}`; run `gatewright check` again")]
     Watching {

@@ -15,7 +15,7 @@ impl InsidePath {
     /// Parses a path and drops `.` and doubled slashes. The error says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.contains('\0') {
-            return Err(String::from("it holds a NUL; write a plain path"));
+            return Err(String::from("it contains a NUL; write a plain path"));
         }
         if text.starts_with('/') {
             return Err(format!(
@@ -28,11 +28,11 @@ impl InsidePath {
             .collect();
         if parts.contains(&"..") {
             return Err(format!(
-                "`{text}` holds `..`; write a path inside the project"
+                "`{text}` contains `..`; write a path inside the project"
             ));
         }
         if parts.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
-            return Err(format!("`{text}` is git's own; choose another place"));
+            return Err(format!("`{text}` belongs to git; choose another place"));
         }
         if parts.is_empty() || text.ends_with('/') {
             Err(format!("`{text}` names no file; write the path of a file"))

@@ -19,7 +19,7 @@ pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Question>
     let items = list(content, format, field)?;
     if items.len() > MOST_QUESTIONS {
         return Err(format!(
-            "`{field}` has over {MOST_QUESTIONS} questions; ask fewer"
+            "`{field}` has more than {MOST_QUESTIONS} questions; ask fewer"
         ));
     }
     let mut questions = Vec::new();

@@ -15,7 +15,9 @@ const LONGEST_TITLE: usize = 500;
 pub fn read(content: &str, format: &Format, field: &str) -> Result<Vec<Step>, String> {
     let items = list(content, format, field)?;
     if items.len() > MOST_STEPS {
-        return Err(format!("`{field}` has over {MOST_STEPS} steps; plan fewer"));
+        return Err(format!(
+            "`{field}` has more than {MOST_STEPS} steps; plan fewer"
+        ));
     }
     let step = |(index, item)| {
         step(item).map_err(|reason| {

@@ -45,8 +45,8 @@ fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
     let run = &opened.run().id;
     let how = match opened.run().driver {
         Driver::Headless => return Ok(()),
-        Driver::ByHand => "by hand: have the agents work, then tell with `gatewright report`",
-        Driver::Guarded => "by its session: go on there",
+        Driver::ByHand => "by hand: type `gatewright report` when an agent has finished",
+        Driver::Guarded => "by its session: continue there",
     };
     Err(Failure::refused(format!("{run} is driven {how}"))
         .hint(format!("`gatewright next {run}` shows what comes next")))
@@ -71,12 +71,12 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Fa
         DriveEnd::Waiting(why) => (
             format!("{run} waits for a person: {}", views::line(why)),
             Some(format!(
-                "`gatewright next {run}` says what can be done; then `gatewright resume {run}`"
+                "`gatewright next {run}` shows what you can do; then `gatewright resume {run}`"
             )),
         ),
         DriveEnd::Stopped => (
             format!("{run} stopped"),
-            Some(format!("`gatewright resume {run}` goes on where it was")),
+            Some(format!("`gatewright resume {run}` continues it")),
         ),
     };
     if output.format() == Format::Text {

@@ -19,7 +19,7 @@ pub(crate) fn read(typed: &str) -> Result<String, Failure> {
         );
     }
     if task.trim().is_empty() {
-        Err(Failure::usage("the task is empty").hint("say what is to be done"))
+        Err(Failure::usage("the task is empty").hint("describe what to do"))
     } else {
         Ok(task)
     }

@@ -111,7 +111,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         project_settings: &[],
         own_folder: Some((
             ".claude/",
-            "Write files in `.claude/` with your Write tool: no shell may.",
+            "Write files in `.claude/` with your Write tool: shell commands cannot.",
         )),
         arguments: process::arguments,
         guard_setup: process::guard_setup,

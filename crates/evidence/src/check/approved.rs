@@ -74,7 +74,7 @@ fn commands_of(
     })?;
     let is_known = |command: &Vec<String>| run.approved_commands.contains(command);
     if may_add && !commands.iter().all(is_known) {
-        Err(refused("brings commands that nobody has approved"))
+        Err(refused("adds commands that nobody has approved"))
     } else {
         Ok(commands)
     }
@@ -100,7 +100,7 @@ fn listed(value: &Value, field: &str) -> Result<Vec<Vec<String>>, String> {
 fn words_of_each(items: &[Value], field: &str) -> Result<Vec<Vec<String>>, String> {
     if items.len() > MOST_COMMANDS {
         Err(format!(
-            "`{field}` has over {MOST_COMMANDS} commands; plan fewer"
+            "`{field}` has more than {MOST_COMMANDS} commands; plan fewer"
         ))
     } else {
         items.iter().map(words_of).collect()
@@ -120,7 +120,7 @@ fn words_of(item: &Value) -> Result<Vec<String>, String> {
     };
     if words.is_empty() || words.iter().any(|word| word.contains('\0')) {
         Err(String::from(
-            "a command is empty or holds a NUL; write a program and its words",
+            "a command is empty or contains a NUL; write a program and its words",
         ))
     } else {
         Ok(words)
@@ -169,7 +169,7 @@ fn open_end(line: &str) -> String {
 fn shell_only(line: &str, found: char) -> String {
     let line = text::line(line, 200);
     format!(
-        "`{line}` needs a shell for {found:?}, and there is none; write one plain command an item"
+        "`{line}` needs a shell for {found:?}, and there is none; write one plain command per item"
     )
 }
 

@@ -122,7 +122,7 @@ fn fill_word(word: &str, filling: &PlaceholderValues<'_>) -> Result<String, Stri
     let filled = filling.fill(word)?;
     if filled.contains('\0') {
         return Err(format!(
-            "the value for `{word}` holds a NUL; start the run with another one"
+            "the value for `{word}` contains a NUL; start the run with another one"
         ));
     }
     if filled.starts_with('-') && !word.starts_with('-') {

@@ -290,7 +290,7 @@ fn danger(folder: &Path, real: &Path, root: &Path) -> Option<&'static str> {
     let has_colon = folder.as_os_str().as_encoded_bytes().contains(&b':');
     match () {
         () if !folder.is_absolute() => Some("relative"),
-        () if has_colon => Some("it holds a colon"),
+        () if has_colon => Some("it contains a colon"),
         () if real.starts_with(root) => Some(INSIDE),
         () if is_writable_by_others(real) => Some("anybody can write there or above"),
         () => None,

@@ -83,7 +83,7 @@ fn a_program_that_is_not_there_is_no_verdict_on_the_work() {
         ),
         ("./no-such-script", "`./no-such-script` does not exist"),
         ("./plain.txt", "`./plain.txt` is not executable"),
-        ("../outside", "holds `..`"),
+        ("../outside", "`..`"),
         ("/no/such/program", "does not exist"),
         ("", "the command is empty"),
     ] {

@@ -49,14 +49,18 @@ fn no_value_leads_out_of_the_project() {
         ("dir/{target}", "../../x", Err("leads out of the project")),
         ("dir/{target}", "a/../../x", Err("leads out of the project")),
         ("dir/{target}x", "..", Err("leads out of the project")),
-        ("dir/{target}{target}/x", ".", Err("holds `..`")),
+        ("dir/{target}{target}/x", ".", Err("`..`")),
         ("{target}", "a\0b", Err("leads out of the project")),
         ("{target}", "", Err("names no file")),
         ("{target}", ".", Err("names no file")),
         ("{target}/", "a", Err("names no file")),
-        ("{target}", ".git/config", Err("git's own")),
-        ("sub/{target}", ".GIT/hooks/pre-commit", Err("git's own")),
-        ("../{target}", "a", Err("holds `..`")),
+        ("{target}", ".git/config", Err("belongs to git")),
+        (
+            "sub/{target}",
+            ".GIT/hooks/pre-commit",
+            Err("belongs to git"),
+        ),
+        ("../{target}", "a", Err("`..`")),
         ("/{target}", "a", Err("is absolute")),
     ]);
 }

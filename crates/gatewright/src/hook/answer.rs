@@ -97,7 +97,7 @@ pub(super) fn prompt(decided: &Decided, had_text: bool) -> Answer {
         let told = told(decided);
         return Answer {
             notice: views::unfinished(pipeline, run).map(|line| {
-                format!("gatewright: it goes on, and the session is held to it again: {line}")
+                format!("gatewright: the run continues, and the session is held again: {line}")
             }),
             ..told
         };

@@ -144,7 +144,7 @@ fn meant(act: &Act, arguments: &str) -> Meant {
     };
     match act {
         Act::Start => Meant::Nothing(
-            "this session holds a run already; end that one first, or begin another session",
+            "this session already holds a run: end it first, or start another session",
         ),
         Act::Answer(Some(choice)) => Meant::Choice(choice.to_string()),
         Act::Answer(None) => match first_word(arguments) {
@@ -204,7 +204,7 @@ pub(super) fn params(
     }
     if rest.is_empty() {
         return Err(Failure::refused(
-            "the task is empty; say behind the command what is to be done",
+            "the task is empty; type it after the command",
         ));
     }
     Ok((params, rest.to_owned()))

@@ -403,7 +403,7 @@ fn session_ended(guarded: &mut Guarded<'_, '_>, ended: SessionEnd) -> Result<Ans
 }
 
 fn turn_failed(guarded: &mut Guarded<'_, '_>, reason: &str) -> Result<Answer, Failure> {
-    let message = format!("the session's turn ended by an error: {reason}");
+    let message = format!("the session's turn ended with an error: {reason}");
     guarded.submit(Happening::Session(SessionEvent::Remarked { message }))?;
     Ok(Answer::nothing())
 }

@@ -188,7 +188,7 @@ fn stranger(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer
     );
     // Without the call's key: the host's own call of that number is still to come, and is judged then.
     guarded.submit(Happening::Session(SessionEvent::Remarked { message }))?;
-    let reason = "GW-R02 refused: another process holds this session; go on there, or end it";
+    let reason = "GW-R02 refused: another process holds this session; continue there, or end it";
     Ok(match call.event {
         Event::PreToolUse => Answer::refuse(reason.to_owned()),
         // The person at the other process sees it.

@@ -68,7 +68,7 @@ impl Teller {
                 format!("{} ended: {result}", self.name(*dispatch)),
             ),
             Progress::CheckBegan { stage } => {
-                (Style::Normal, format!("the commands of {stage} are run"))
+                (Style::Normal, format!("running the commands of {stage}"))
             }
             Progress::CheckEnded {
                 stage,
@@ -82,7 +82,7 @@ impl Teller {
             Progress::Pausing { until, why } => {
                 let wait = until.0.saturating_sub(at.now.0).div_ceil(1000);
                 let wait = time::span(engine::Seconds(wait));
-                (Style::Wait, format!("nothing is done for {wait}: {why}"))
+                (Style::Wait, format!("waiting {wait}: {why}"))
             }
             Progress::Remark { text } => (Style::Wait, text.clone()),
             Progress::DriveEnded { status, reason } => left(status, reason),
@@ -102,9 +102,12 @@ fn beginning(at: &ProgressContext<'_>, again: bool) -> String {
     let run = at.opened.run();
     let pipeline = &at.opened.pipeline.definition().name;
     if again {
-        format!("{} of {pipeline} goes on in {}", run.id, run.position.stage)
+        format!(
+            "{} of {pipeline} continues in {}",
+            run.id, run.position.stage
+        )
     } else {
-        format!("{} of {pipeline} begins: {}", run.id, run.task)
+        format!("{} of {pipeline} starts: {}", run.id, run.task)
     }
 }
 
@@ -141,9 +144,9 @@ fn checked(stage: &str, verdict: CheckVerdict, tail: &str) -> (Style, String) {
 
 fn asked(question: &str, choices: &[String]) -> String {
     if choices.is_empty() {
-        format!("a person is asked: {question}")
+        format!("question for a person: {question}")
     } else {
-        format!("a person is asked: {question} ({})", choices.join(", "))
+        format!("question for a person: {question} ({})", choices.join(", "))
     }
 }
 

@@ -171,17 +171,17 @@ fn piped_a_line_is_told_for_each_event() {
     assert_eq!(
         lines,
         [
-            "r-1 of note begins: Write a note and test it",
+            "r-1 of note starts: Write a note and test it",
             "d7 'writer' works: claude, opus, attempt 2",
             "d7 'writer': Bash echo «redacted»",
             "d7 'writer' is sent back: note is missing",
             "d7 'writer' ended: done",
             "writing → checking",
-            "the commands of checking are run",
+            "running the commands of checking",
             "checking failed: two",
-            "a person is asked: Go on? (yes, no)",
+            "question for a person: Go on? (yes, no)",
             "ada answered: yes",
-            "nothing is done for 10m: the service says wait",
+            "waiting 10m: the service says wait",
             "nobody was told",
             "the run is waiting: Go on?",
         ]
@@ -263,15 +263,15 @@ fn at_a_terminal_the_picture_stays_below_what_happened() {
     assert_eq!(
         last,
         [
-            "r-1 of note begins: Write a note and test it",
+            "r-1 of note starts: Write a note and test it",
             "d7 'writer' works: claude, opus, attempt 2",
             "d7 'writer' is sent back: note is missing",
             "d7 'writer' ended: done",
             "writing → checking",
             "checking failed: two",
-            "a person is asked: Go on? (yes, no)",
+            "question for a person: Go on? (yes, no)",
             "ada answered: yes",
-            "nothing is done for 10m: the service says wait",
+            "waiting 10m: the service says wait",
             "nobody was told",
             "the run is waiting: Go on?",
             "r-1 note · running · 0s",
@@ -347,7 +347,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
     );
     let screen = shown(&talk.text());
     let asked = screen.iter().position(|line| line == "Type yes: ").unwrap();
-    assert_eq!(screen[0], "r-1 of note goes on in writing");
+    assert_eq!(screen[0], "r-1 of note continues in writing");
     assert_eq!(screen[asked + 1], "on");
     assert_eq!(
         screen

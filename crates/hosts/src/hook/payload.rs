@@ -195,7 +195,7 @@ pub enum PayloadError {
     Empty,
     #[error("the hook's input has {bytes} bytes, more than {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    #[error("the hook's input is not whole JSON: line {line}, column {column}")]
+    #[error("the hook's input is not complete JSON: line {line}, column {column}")]
     NotJson { line: usize, column: usize },
     #[error("the hook's input is JSON but not an object")]
     NotAnObject,

@@ -15,18 +15,21 @@ fn every_bad_input_says_in_one_line_why() {
     };
     check("", "the hook's input is empty");
     check(" \n\t", "the hook's input is empty");
-    check("{", "the hook's input is not whole JSON: line 1, column 1");
+    check(
+        "{",
+        "the hook's input is not complete JSON: line 1, column 1",
+    );
     check(
         &WHOLE[..60],
-        "the hook's input is not whole JSON: line 1, column 60",
+        "the hook's input is not complete JSON: line 1, column 60",
     );
     check(
         "{}\n{}",
-        "the hook's input is not whole JSON: line 2, column 1",
+        "the hook's input is not complete JSON: line 2, column 1",
     );
     check(
         "hello",
-        "the hook's input is not whole JSON: line 1, column 1",
+        "the hook's input is not complete JSON: line 1, column 1",
     );
     check("[1]", "the hook's input is JSON but not an object");
     check("\"text\"", "the hook's input is JSON but not an object");

@@ -126,7 +126,7 @@ fn a_name_is_prepared_once() {
     let failed = story.worktrees.prepare("other", &[String::from("../out")]);
     assert_eq!(
         failed.unwrap_err().to_string(),
-        "cannot copy a path into a worktree: `../out` holds `..`; write a path inside the \
+        "cannot copy a path into a worktree: `../out` contains `..`; write a path inside the \
          project"
     );
 }
