@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use evidence::Project;
 
-pub(crate) use missing_hooks::{hooks_gone, others_answer};
+pub(crate) use missing_hooks::hooks_gone;
 
 use additions::Additions;
 use claims::Claims;

@@ -12,6 +12,7 @@ mod hook_commands;
 mod hook_process;
 mod host_reaction;
 mod payloads;
+mod person;
 mod play_route;
 mod prepare;
 mod report;

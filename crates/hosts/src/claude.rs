@@ -2,6 +2,7 @@
 //!
 //! Measured with 2.1.325. `tests/claude-code` has recorded payloads.
 
+mod answer_record;
 mod call_record;
 mod invalid_settings;
 mod notification;

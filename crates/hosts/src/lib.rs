@@ -25,7 +25,7 @@ pub use hook::{
 };
 pub use program::{DEFAULT_SESSION_HOST, Program};
 pub use session_host::{
-    HookConnection, RecordedCall, SessionHost, SessionVariables, SettingsPlaces,
+    HookConnection, RecordedAnswer, RecordedCall, SessionHost, SessionVariables, SettingsPlaces,
 };
 pub use shell::shell_word;
 pub use version::{Version, VersionSupport};

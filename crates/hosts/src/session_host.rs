@@ -21,6 +21,8 @@ pub struct SessionHost {
     pub trial_arguments: &'static [&'static str],
     /// Reads one line of the record that the host keeps of a conversation.
     pub read_record: fn(&[u8]) -> Vec<RecordedCall>,
+    /// Reads what one line of that record says about the answer to a question, by its call.
+    pub read_answer: fn(&[u8], &CallId) -> Option<RecordedAnswer>,
 }
 
 /// What the host's own record says about a tool call.
@@ -33,6 +35,15 @@ pub enum RecordedCall {
     },
     /// The call has a result. `ran`: the tool really worked, well or not.
     Returned { call: String, ran: bool },
+}
+
+/// What the host's own record says about an answered question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedAnswer {
+    /// Each question with the labels that were chosen, or the text that was typed.
+    pub answers: Vec<(String, Vec<String>)>,
+    /// The host put the question to the person, and the person answered it.
+    pub by_person: bool,
 }
 
 /// What a host writes down about the workers of a session.

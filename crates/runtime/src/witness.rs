@@ -3,6 +3,7 @@
 //! Hooks can fall silent: a person or an agent starts the host without them, or settings lose them.
 //! Then the host's own record of the conversation still has every tool call.
 
+mod answers;
 mod memory;
 mod processes;
 mod relied_files;
@@ -12,9 +13,10 @@ mod transcript;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::{Binding, Driver, Happening, Process, RunId, SessionEvent, Unguarded, Who};
+use engine::{Binding, Driver, Happening, Process, RunId, SessionEvent, SessionId, Unguarded, Who};
 use hosts::Program;
 
+pub use self::answers::{NotedAnswer, forget_answer, note_answer, noted_answer, recorded_answer};
 pub use self::processes::Range;
 pub use self::seen_calls::note as note_call;
 
@@ -37,6 +39,13 @@ const MOST_TRIES: u32 = 50;
 /// The folder with what witnesses of a run know.
 fn folder(state: &State, run: &RunId) -> PathBuf {
     state.folder().join("witness").join(run.as_str())
+}
+
+/// The file of a session in a run.
+fn session_file(state: &State, run: &RunId, session: &SessionId) -> PathBuf {
+    let mut name = evidence::hash(session.as_str().as_bytes()).to_string();
+    name.truncate(32);
+    folder(state, run).join(name)
 }
 
 /// Reads the witnesses on from where we were, and records what no hook saw. `record` is the host's own

@@ -54,7 +54,7 @@ pub use json::json_text;
 pub use list::list;
 pub use next::next;
 pub use paint::{Paint, Style};
-pub use person_line::{not_an_answer, unfinished};
+pub use person_line::{not_a_persons_answer, not_an_answer, unfinished};
 pub use refusal::{hold_in, refusal, refusal_in};
 pub use safe::{Untrusted, is_forbidden, line, safe};
 pub use session_prompt::session_prompt;

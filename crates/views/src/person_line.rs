@@ -42,6 +42,15 @@ pub fn not_an_answer(pipeline: &Pipeline, run: &Run) -> Option<String> {
     ))
 }
 
+/// The line for a person in whose place somebody may have answered; none where the run asks nothing.
+pub fn not_a_persons_answer(pipeline: &Pipeline, run: &Run, why: &str) -> Option<String> {
+    let OpenQuestion { question, ways } = open_question(pipeline, run)?;
+    let id = &run.id;
+    Some(format!(
+        "run {id} asks \"{question}\", and this did not answer it: {why}; type {ways}"
+    ))
+}
+
 /// The question that the run waits with, and what to type.
 struct OpenQuestion {
     question: String,

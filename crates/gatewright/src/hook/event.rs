@@ -36,7 +36,7 @@ pub(super) fn answer(
         What::TurnFailed { reason } => turn_failed(guarded, reason),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
         What::TodosMarked { done } => todos(guarded, call, done),
-        What::QuestionAnswered { answers } => question::answered(guarded, answers),
+        What::QuestionAnswered { answers } => question::answered(guarded, call, answers),
         What::AgentRequested {
             agent,
             step,

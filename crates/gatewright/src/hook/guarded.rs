@@ -23,7 +23,7 @@ use store::{Backend as _, Key};
 
 use super::call::HookCall;
 use super::input::Input;
-use super::{answer, arrival, event, protected_paths, skill, spool, worker_record};
+use super::{answer, arrival, event, protected_paths, question, skill, spool, worker_record};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -96,9 +96,11 @@ pub(super) fn answer(
     if reads_witnesses(&call.payload.what) {
         guarded.reconcile(call.payload).map_err(kept)?;
     }
+    let confirmed = question::confirm(&mut guarded, call).map_err(kept)?;
     let answered = event::answer(&mut guarded, call).map_err(kept);
     let notices = std::mem::take(&mut guarded.notices);
     workspace.leave();
+    let answered = answered.map(|answer| after(confirmed, answer));
     answered.map(|answer| Some(noticed(answer, &notices)))
 }
 
@@ -135,6 +137,22 @@ fn reads_witnesses(what: &What) -> bool {
         | What::ToolUsed { .. }
         | What::ConfigChanged { .. }
         | What::Ignored => false,
+    }
+}
+
+/// The same answer, behind the texts of an earlier one.
+fn after(earlier: Option<Answer>, answer: Answer) -> Answer {
+    let joined = |first: Option<String>, second: Option<String>| {
+        let texts: Vec<String> = first.into_iter().chain(second).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    };
+    match earlier {
+        Some(earlier) => Answer {
+            verdict: answer.verdict,
+            context: joined(earlier.context, answer.context),
+            notice: joined(earlier.notice, answer.notice),
+        },
+        None => answer,
     }
 }
 

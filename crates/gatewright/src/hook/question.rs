@@ -1,66 +1,226 @@
 //! A person's answers to the host's own questions, where they answer what the run asks.
+//!
+//! A hook of another program can answer in the person's place, and the host reports that as it reports a
+//! person's answer. Its own record of the conversation tells the two apart, a moment later.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use engine::{Answer as Given, AskWork, Happening, Outcome, PersonEvent, Question, Questions};
-use hosts::Answer;
-use runtime::answers;
+use engine::{
+    Answer as Given, AskWork, CallId, Happening, Outcome, PersonEvent, Question, Questions,
+};
+use hosts::{Answer, DEFAULT_SESSION_HOST, Event, Payload, RecordedAnswer, What};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
+use runtime::witness::{self, NotedAnswer};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{answers, commit};
+use store::Key;
 
 use super::answer;
+use super::call::HookCall;
 use super::guarded::Guarded;
-use crate::install;
 
-/// The answers count only where they were given to the run's own question, word for word: the
-/// session writes the questions, and a person's word about something else is not an answer.
+/// How long a hook waits for the host's record, and how often it looks.
+const LOOKS: u32 = 75;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Why an answer is not the person's.
+const A_HOOK: &str = "a hook of another program answered in your place";
+const NOBODY_KNOWS: &str = "the host did not record that you gave the answer";
+
+/// What the run asked for, from answers in the host's form.
+enum RunAnswer {
+    Choice(Outcome),
+    Texts(Vec<(String, String)>),
+}
+
+/// The host reports answers. They count only where they were given to the run's own question, word for
+/// word: the session writes the questions, and a person's word about something else is not an answer.
 pub(super) fn answered(
     guarded: &mut Guarded<'_, '_>,
+    call: &HookCall<'_>,
     given: &[(String, Vec<String>)],
 ) -> Result<Answer, Failure> {
     let Some(ask) = asked(guarded) else {
         return Ok(Answer::nothing());
     };
-    if may_be_another_hooks(guarded) {
-        return Ok(only_at_a_terminal(guarded));
+    let Some(found) = matching(guarded, &ask, given)? else {
+        return Ok(did_not_count(guarded));
+    };
+    let Some(number) = &call.payload.tool_call else {
+        return Ok(not_a_persons(guarded, NOBODY_KNOWS));
+    };
+    match recorded(guarded, call.payload, number) {
+        Some(recorded) => counted(guarded, number, &recorded),
+        None => noted(guarded, number, &found),
     }
-    let choice = match ask.questions {
-        Questions::Choice => match chosen(guarded, given) {
-            Some(choice) => Some(choice),
-            None => return Ok(did_not_count(guarded)),
-        },
-        Questions::From { .. } => None,
+}
+
+/// Counts an answer that waits for the host's record, at the next event of the session.
+pub(super) fn confirm(
+    guarded: &mut Guarded<'_, '_>,
+    call: &HookCall<'_>,
+) -> Result<Option<Answer>, Failure> {
+    if asked(guarded).is_none() || !follows_an_answer(&call.payload.what, call.event) {
+        return Ok(None);
+    }
+    let (state, run) = (guarded.workspace.state.clone(), guarded.opened.run());
+    let (id, visit) = (run.id.clone(), run.position.visit);
+    let Some(noted) = witness::noted_answer(&state, &id, &guarded.session) else {
+        return Ok(None);
     };
-    let texts = match choice {
-        Some(_) => Vec::new(),
-        None => {
-            let questions = answers::questions(guarded.workspace, &guarded.opened)?;
-            match matched(&questions.unwrap_or_default(), given) {
-                Some(texts) => texts,
-                None => return Ok(did_not_count(guarded)),
-            }
+    // With another visit, the question was answered in another way.
+    let confirmed = if noted.visit == visit {
+        Some(wait_for_record(guarded, call.payload, &noted.call)?)
+    } else {
+        None
+    };
+    witness::forget_answer(&state, &id, &guarded.session);
+    Ok(confirmed)
+}
+
+/// Does the session itself go on with this event? Its calls of one message may end in any order, so the
+/// end of a call says nothing.
+fn follows_an_answer(what: &What, event: Event) -> bool {
+    match what {
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted
+        | What::CommandTyped { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. } => true,
+        What::AgentRequested { actor, .. }
+        | What::SkillRequested { actor, .. }
+        | What::WorkflowRequested { actor }
+        | What::MessageRequested { actor, .. }
+        | What::ToolRequested { actor, .. } => actor.is_none(),
+        What::TodosMarked { .. } => event == Event::PreToolUse,
+        What::QuestionAnswered { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentReturned { .. }
+        | What::AgentFailed { .. }
+        | What::AgentNotified { .. }
+        | What::AgentBegan { .. }
+        | What::AgentStopping { .. }
+        | What::ToolUsed { .. }
+        | What::ConfigChanged { .. }
+        | What::Ignored => false,
+    }
+}
+
+fn wait_for_record(
+    guarded: &mut Guarded<'_, '_>,
+    payload: &Payload,
+    number: &CallId,
+) -> Result<Answer, Failure> {
+    guarded.workspace.context.expect_delay();
+    for look in 0..LOOKS {
+        if look > 0 {
+            thread::sleep(BETWEEN_LOOKS);
         }
+        if let Some(recorded) = recorded(guarded, payload, number) {
+            return counted(guarded, number, &recorded);
+        }
+    }
+    Ok(not_a_persons(guarded, NOBODY_KNOWS))
+}
+
+fn recorded(
+    guarded: &Guarded<'_, '_>,
+    payload: &Payload,
+    number: &CallId,
+) -> Option<RecordedAnswer> {
+    let record = Path::new(payload.transcript.as_deref()?);
+    witness::recorded_answer(record, &guarded.session, number, DEFAULT_SESSION_HOST)
+}
+
+/// The record says who answered, and what.
+fn counted(
+    guarded: &mut Guarded<'_, '_>,
+    number: &CallId,
+    recorded: &RecordedAnswer,
+) -> Result<Answer, Failure> {
+    if !recorded.by_person {
+        return Ok(not_a_persons(guarded, A_HOOK));
+    }
+    let ask = asked(guarded);
+    let found = match &ask {
+        Some(ask) => matching(guarded, ask, &recorded.answers)?,
+        None => None,
     };
+    let Some(found) = found else {
+        return Ok(did_not_count(guarded));
+    };
+    let (by, session) = (guarded.person(), guarded.session.as_str());
+    let short: String = session.chars().take(36).collect();
+    let key = Key::parse(&format!("answered {short} {number}")).ok();
     let options = Options {
-        by: &guarded.person(),
-        key: None,
+        by: &by,
+        key: key.as_ref(),
     };
-    let decided = guarded.submit_with(options, &mut |workspace, opened, _| match &choice {
-        Some(choice) => {
-            let given = Given::Choice(choice.clone());
-            Ok(Request::from(Happening::Person(PersonEvent::Answered(
-                given,
-            ))))
-        }
-        None => answers::answered(workspace, opened, &texts),
+    let decided = guarded.submit_with(options, &mut |workspace, opened, _| {
+        request(workspace, opened, &found)
     })?;
     Ok(answer::told(&decided))
+}
+
+fn request(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    found: &RunAnswer,
+) -> Result<Request, Failure> {
+    match found {
+        RunAnswer::Choice(choice) => {
+            let given = Given::Choice(choice.clone());
+            let answered = Happening::Person(PersonEvent::Answered(given));
+            Ok(Request::from(answered))
+        }
+        RunAnswer::Texts(texts) => answers::answered(workspace, opened, texts),
+    }
+}
+
+/// The host has not written yet who answered. The session already hears what follows, so that it goes on.
+fn noted(
+    guarded: &mut Guarded<'_, '_>,
+    number: &CallId,
+    found: &RunAnswer,
+) -> Result<Answer, Failure> {
+    let state = &guarded.workspace.state;
+    let opened = &guarded.opened;
+    let noted = NotedAnswer {
+        call: number.clone(),
+        visit: opened.run().position.visit,
+    };
+    witness::note_answer(state, &opened.run().id, &guarded.session, &noted)
+        .map_err(Failure::file("write to", state.folder()))?;
+    let request = request(guarded.workspace, opened, found)?;
+    let after = commit::preview(guarded.workspace, opened, &guarded.person(), &request)?;
+    let standing = views::session_prompt(&after.pipeline, after.run());
+    Ok(Answer::for_model(format!(
+        "The answer counts with your next step, when the host has recorded that the person gave it. \
+         Then:\n{standing}"
+    )))
 }
 
 /// The person answered something, and both sides learn that the run has no answer by it.
 fn did_not_count(guarded: &Guarded<'_, '_>) -> Answer {
     let opened = &guarded.opened;
-    let line = views::not_an_answer(&opened.pipeline, opened.run());
+    told(
+        guarded,
+        views::not_an_answer(&opened.pipeline, opened.run()),
+    )
+}
+
+fn not_a_persons(guarded: &Guarded<'_, '_>, why: &str) -> Answer {
+    let opened = &guarded.opened;
+    let line = views::not_a_persons_answer(&opened.pipeline, opened.run(), why);
+    told(guarded, line)
+}
+
+fn told(guarded: &Guarded<'_, '_>, line: Option<String>) -> Answer {
+    let opened = &guarded.opened;
     let standing = views::session_prompt(&opened.pipeline, opened.run());
     Answer {
         context: line.as_ref().map(|line| format!("{line}\n{standing}")),
@@ -69,23 +229,19 @@ fn did_not_count(guarded: &Guarded<'_, '_>) -> Answer {
     }
 }
 
-/// May a hook of another program have given the answer? The host does not say who did.
-fn may_be_another_hooks(guarded: &Guarded<'_, '_>) -> bool {
-    let worktree = Path::new(&guarded.opened.stored.worktree);
-    install::others_answer(&guarded.workspace.context.environment, worktree)
-}
-
-fn only_at_a_terminal(guarded: &Guarded<'_, '_>) -> Answer {
-    let run = &guarded.opened.run().id;
-    let line = format!(
-        "this did not answer run {run}: a hook of another program may have answered; only \
-         `gatewright answer {run} CHOICE` at a terminal counts here"
-    );
-    Answer {
-        context: Some(format!("{line}. Ask the person to type it.")),
-        notice: Some(format!("gatewright: {line}")),
-        ..Answer::nothing()
-    }
+/// The answer to what the run asks, in answers of the host.
+fn matching(
+    guarded: &Guarded<'_, '_>,
+    ask: &AskWork,
+    given: &[(String, Vec<String>)],
+) -> Result<Option<RunAnswer>, Failure> {
+    Ok(match ask.questions {
+        Questions::Choice => chosen(guarded, given).map(RunAnswer::Choice),
+        Questions::From { .. } => {
+            let questions = answers::questions(guarded.workspace, &guarded.opened)?;
+            matched(&questions.unwrap_or_default(), given).map(RunAnswer::Texts)
+        }
+    })
 }
 
 fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {

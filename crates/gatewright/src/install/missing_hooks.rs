@@ -74,16 +74,6 @@ fn harm(
     })
 }
 
-/// May a hook of another program answer the questions of a session in this worktree?
-pub(crate) fn others_answer(environment: &Environment, worktree: &Path) -> bool {
-    let (Ok(project), Ok(program)) = (Project::find(worktree), OurProgram::of_process(environment))
-    else {
-        return false;
-    };
-    let places = settings_files::look(environment, &project);
-    Ground::new(environment, &program, &places).answers_questions(&places)
-}
-
 fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     one == other || real(one).is_some_and(|one| Some(one) == real(other))

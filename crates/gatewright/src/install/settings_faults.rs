@@ -8,7 +8,6 @@ use hosts::settings::{HookCommand, Settings};
 use runtime::environment::Environment;
 use runtime::state::State;
 
-use super::plugin_hooks;
 use super::program::{self, OurProgram};
 use super::settings_files::HostSettingsFile;
 
@@ -103,15 +102,6 @@ impl<'a> Ground<'a> {
 
     fn others(&self, settings: &Settings) -> Vec<&'static str> {
         settings.others_before(HOST.question_tool, &self.program.path)
-    }
-
-    /// May any hook of others answer the questions of a session?
-    pub(crate) fn answers_questions(&self, places: &[HostSettingsFile]) -> bool {
-        let plugins = plugin_hooks::look(self.environment, places);
-        let plugins = plugins.iter().map(|(_, settings)| settings);
-        let own = places.iter().filter_map(HostSettingsFile::settings);
-        let mut all = own.chain(plugins);
-        all.any(|settings| !self.others(settings).is_empty())
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) enum Background {
 
 impl PayloadWriter {
     fn payload(&self, event: Event, what: String, fields: Value) -> HookPayload {
-        let transcript = self.project.join("transcript.jsonl");
+        let transcript = self.record();
         let mut object = json!({
             "session_id": self.session,
             "transcript_path": transcript.to_string_lossy(),
@@ -70,6 +70,12 @@ impl PayloadWriter {
             what,
             bytes: object.to_string().into_bytes(),
         }
+    }
+
+    /// The host's own record of the conversation.
+    pub(super) fn record(&self) -> PathBuf {
+        let name = format!("{}.jsonl", self.session);
+        self.project.with_file_name(name)
     }
 
     pub(super) fn session_start(&self, source: &str) -> HookPayload {
@@ -212,25 +218,17 @@ impl PayloadWriter {
         text.replace(&project, "")
     }
 
-    pub(super) fn answered(&self, question: &str, labels: &[&str], answer: &str) -> HookPayload {
-        let options = labels
-            .iter()
-            .map(|label| json!({ "label": label, "description": label }));
-        let asked = json!([{
-            "question": question,
-            "header": "Question",
-            "options": options.collect::<Vec<_>>(),
-            "multiSelect": false,
-        }]);
-        let mut answers = Map::new();
-        answers.insert(question.to_owned(), answer.into());
-        let told = json!({ "questions": asked, "answers": answers });
+    pub(super) fn answered(&self, answered: &AnsweredQuestion<'_>) -> HookPayload {
+        let told = answered.told();
         let fields = json!({
             "tool_name": "AskUserQuestion",
             "tool_input": told,
             "tool_response": told,
-            "tool_use_id": "toolu_prove_question",
+            "tool_use_id": answered.call,
         });
+        let AnsweredQuestion {
+            question, answer, ..
+        } = answered;
         let what = format!("AskUserQuestion {question:?} {answer:?}");
         self.payload(Event::PostToolUse, what, fields)
     }
@@ -266,6 +264,56 @@ impl PayloadWriter {
             what: format!("{} {what}", event.word()),
             bytes,
         }
+    }
+}
+
+/// A question of the session that has an answer.
+pub(super) struct AnsweredQuestion<'a> {
+    pub call: String,
+    pub question: &'a str,
+    pub labels: &'a [&'a str],
+    pub answer: &'a str,
+}
+
+/// Who answered a question of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnsweredBy {
+    Person,
+    /// A hook of another program.
+    Hook,
+}
+
+impl AnsweredQuestion<'_> {
+    fn told(&self) -> Value {
+        let labels = self.labels.iter();
+        let options = labels.map(|label| json!({ "label": label, "description": label }));
+        let asked = json!([{
+            "question": self.question,
+            "header": "Question",
+            "options": options.collect::<Vec<_>>(),
+            "multiSelect": false,
+        }]);
+        let mut answers = Map::new();
+        answers.insert(self.question.to_owned(), self.answer.into());
+        json!({ "questions": asked, "answers": answers })
+    }
+
+    /// The line that the host writes into its record after the hooks.
+    pub(super) fn record_line(&self, by: AnsweredBy) -> String {
+        let decision = match by {
+            AnsweredBy::Person => json!({ "decision": "accept", "source": "user_temporary" }),
+            AnsweredBy::Hook => {
+                json!({ "decision": "accept", "source": "hook", "reasonType": "hook" })
+            }
+        };
+        let result = json!({ "type": "tool_result", "tool_use_id": self.call });
+        let line = json!({
+            "type": "user",
+            "message": { "role": "user", "content": [result] },
+            "toolUseResult": self.told(),
+            "permissionDecision": decision,
+        });
+        format!("{line}\n")
     }
 }
 

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Act as CommandAct, AgentName, ArtifactName, Begins, Fault, Happening, ParamName, PersonEvent,
-    Questions, SESSION, SessionId, StepId, StepsSource, Who, Work,
+    Act as CommandAct, AgentName, ArtifactName, Begins, Fault, ParamName, SESSION, StepId,
+    StepsSource, Work,
 };
 use hosts::shell_word;
 use runtime::failure::Failure;
-use scenario::step::{Act, CheckHow, Given, How, PersonAct, Start, Step, Subject};
+use scenario::step::{Act, CheckHow, Given, How, Start, Step, Subject};
 use scenario::{Leg, Route};
 
 use super::case_error::{CaseOutcome, broken, not_tested};
-use super::example_artifacts::{self, QUESTION};
+use super::example_artifacts;
 use super::exchange::Expected;
 use super::hook_process::ProcessEnd;
 use super::payloads::Background;
 use super::sandbox;
-use super::simulation::{CalledBy, Simulation, Snapshot};
+use super::simulation::{Simulation, Snapshot};
 use super::worker::{WantedResult, WorkDone};
 
 const TASK: &str = "prove the guards";
@@ -321,63 +321,6 @@ impl Simulation {
                 not_tested(format!("`gatewright check` fails: {}", views::line(&said)))
             }
         }
-    }
-
-    fn person(&mut self, act: &PersonAct) -> CaseOutcome<()> {
-        match act {
-            PersonAct::Answer(choice) => self.answers(choice.as_str()),
-            PersonAct::Answers(_) => self.answers("The first."),
-            PersonAct::Finish => self.finishes(),
-            PersonAct::Continue
-            | PersonAct::Skip { .. }
-            | PersonAct::Retry
-            | PersonAct::Cancel { .. }
-            | PersonAct::Reset { .. }
-            | PersonAct::Checkpoint(_)
-            | PersonAct::Restore { .. } => not_tested("only a person at a terminal leads there"),
-        }
-    }
-
-    /// A person answers the question of the current stage in the host's dialogue.
-    pub(super) fn answers(&mut self, answer: &str) -> CaseOutcome<()> {
-        self.answer(CalledBy::Host, answer)
-    }
-
-    pub(super) fn answer(&mut self, called_by: CalledBy<'_>, answer: &str) -> CaseOutcome<()> {
-        let run = self.now()?;
-        let stage = self.pipeline.stage(&run.position.stage);
-        let Some((stage, Work::Ask(ask))) = stage.map(|stage| (stage, &stage.work)) else {
-            return broken(format!("{} has no question", run.position.stage));
-        };
-        let labels: Vec<&str> = stage.on.keys().map(engine::Outcome::as_str).collect();
-        let question = match &ask.questions {
-            Questions::Choice => engine::question_of(&self.pipeline, &run).unwrap_or_default(),
-            Questions::From { .. } => QUESTION.1.to_owned(),
-        };
-        let payload = self.payloads.answered(&question, &labels, answer);
-        self.hook_as(called_by, payload, Expected::Pass).map(drop)
-    }
-
-    /// A person ends an open stage: by a command of the pipeline, or else at a terminal.
-    fn finishes(&mut self) -> CaseOutcome<()> {
-        let definition = self.pipeline.definition();
-        let mut commands = definition.commands.iter();
-        let typed = commands.find(|(_, act)| **act == CommandAct::Finish);
-        match typed.map(|(name, _)| name.to_string()) {
-            Some(name) => {
-                self.payloads.prompt += 1;
-                self.hook(self.payloads.command(&name, ""), Expected::Pass)?;
-                Ok(())
-            }
-            None => self.submit_as_person(Happening::Person(PersonEvent::FinishAsked)),
-        }
-    }
-
-    /// An action of a person at a terminal, which no hook sees.
-    fn submit_as_person(&self, what: Happening) -> CaseOutcome<()> {
-        let session = SessionId::parse(&self.payloads.session)
-            .map_err(|problem| Failure::bug(format!("a session of ours has no id ({problem})")))?;
-        self.submit(&Who::Through(session), what, None).map(drop)
     }
 }
 

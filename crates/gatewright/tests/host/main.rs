@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod answers;
 mod bypasses;
 mod failing;
 mod flow;

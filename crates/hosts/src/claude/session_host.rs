@@ -1,6 +1,6 @@
 //! Claude Code as a host of sessions that hold runs.
 
-use super::{call_record, invalid_settings, transcript};
+use super::{answer_record, call_record, invalid_settings, transcript};
 use crate::session_host::{
     HookConnection, SessionHost, SessionVariables, SettingsPlaces, WorkerRecords,
 };
@@ -78,6 +78,7 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
     question_tool: "AskUserQuestion",
     trial_arguments: &["--init-only"],
     read_record: call_record::read,
+    read_answer: answer_record::read,
 };
 
 #[cfg(target_os = "macos")]

@@ -94,6 +94,7 @@ pub(super) struct Block<'a> {
 #[derive(Deserialize)]
 pub(super) struct QuestionResponse<'a> {
     #[serde(borrow)]
+    pub questions: Raw<'a>,
     pub answers: Raw<'a>,
 }
 
@@ -159,6 +160,27 @@ pub(super) struct RecordLine<'a> {
     pub kind: Raw<'a>,
     pub timestamp: Raw<'a>,
     pub message: Raw<'a>,
+}
+
+/// A line of the record with the result of a question.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AnsweredLine<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Raw<'a>,
+    pub message: Raw<'a>,
+    pub tool_use_result: Raw<'a>,
+    pub permission_decision: Raw<'a>,
+}
+
+/// Who decided that a call may run.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PermissionRecord<'a> {
+    #[serde(borrow)]
+    pub decision: Raw<'a>,
+    pub source: Raw<'a>,
+    pub reason_type: Raw<'a>,
 }
 
 #[derive(Deserialize)]

@@ -1,26 +1,20 @@
-//! The calls that a hook saw: one line each, beside the store.
+//! The calls that a hook saw: one line each, beside the store, after a line with the host's own record of
+//! the conversation.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::{CallId, RunId, SessionId};
 
-use super::{folder, memory};
+use super::{folder, memory, session_file};
 use crate::state::State;
-
-/// The file of a session in a run. Its first line is the host's own record of the conversation.
-fn file(state: &State, run: &RunId, session: &SessionId) -> PathBuf {
-    let mut name = evidence::hash(session.as_str().as_bytes()).to_string();
-    name.truncate(32);
-    folder(state, run).join(name)
-}
 
 /// Notes that a hook saw this call. Where that fails the call will look unguarded, and a person is asked.
 pub fn note(state: &State, run: &RunId, session: &SessionId, record: Option<&str>, call: &CallId) {
-    let path = file(state, run, session);
+    let path = session_file(state, run, session);
     let noted = append(&path, false, &format!("{call}\n"));
     if noted.is_err_and(|failed| failed.kind() == ErrorKind::NotFound) {
         let record = record.unwrap_or_default().replace('\n', "");
@@ -42,7 +36,7 @@ pub(super) struct Noted {
 
 impl Noted {
     pub(super) fn read(state: &State, run: &RunId, session: &SessionId) -> Self {
-        let bytes = fs::read(file(state, run, session)).unwrap_or_default();
+        let bytes = fs::read(session_file(state, run, session)).unwrap_or_default();
         Self {
             text: String::from_utf8_lossy(&bytes).into_owned(),
         }

@@ -55,7 +55,7 @@ impl Conversation {
     pub(super) fn unguarded(&self, memory: &mut Memory, host: &SessionHost) -> Option<Unguarded> {
         let mut unseen = Vec::new();
         let seen = self.noted.calls();
-        for path in self.records() {
+        for path in records(&self.record) {
             let name = path.to_string_lossy().into_owned();
             let known = memory.records.get(&name).cloned();
             if let Ok((place, found)) = self.read_on(&path, known, host, &seen) {
@@ -64,25 +64,6 @@ impl Conversation {
             }
         }
         told(&unseen)
-    }
-
-    /// The record of the session itself, and those of its agents beside it.
-    fn records(&self) -> Vec<PathBuf> {
-        let mut all = vec![self.record.clone()];
-        let mut folders = vec![(self.record.with_extension(""), 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            let listed = fs::read_dir(&folder).into_iter().flatten();
-            for entry in listed.filter_map(Result::ok) {
-                let (path, kind) = (entry.path(), entry.file_type());
-                if kind.as_ref().is_ok_and(fs::FileType::is_dir) && depth < MOST_DEPTH {
-                    folders.push((path, depth + 1));
-                } else if path.extension().is_some_and(|end| end == "jsonl") {
-                    all.push(path);
-                }
-            }
-        }
-        all.sort();
-        all
     }
 
     fn read_on(
@@ -160,6 +141,25 @@ impl Conversation {
             }
         }
     }
+}
+
+/// The record of a session itself, and those of its agents beside it.
+pub(super) fn records(record: &Path) -> Vec<PathBuf> {
+    let mut all = vec![record.to_owned()];
+    let mut folders = vec![(record.with_extension(""), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let listed = fs::read_dir(&folder).into_iter().flatten();
+        for entry in listed.filter_map(Result::ok) {
+            let (path, kind) = (entry.path(), entry.file_type());
+            if kind.as_ref().is_ok_and(fs::FileType::is_dir) && depth < MOST_DEPTH {
+                folders.push((path, depth + 1));
+            } else if path.extension().is_some_and(|end| end == "jsonl") {
+                all.push(path);
+            }
+        }
+    }
+    all.sort();
+    all
 }
 
 fn part(path: &Path, offset: u64) -> io::Result<Vec<u8>> {

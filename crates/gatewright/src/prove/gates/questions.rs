@@ -7,10 +7,9 @@ use serde_json::json;
 
 use super::super::case_error::{ensure, not_tested};
 use super::super::example_artifacts::QUESTION;
-use super::super::exchange::Expected;
 use super::super::hook_process::ProcessEnd;
+use super::super::payloads::AnsweredBy;
 use super::super::play_route::StandInCheck;
-use super::super::simulation::CalledBy;
 use super::agents::onward;
 use super::{Column, GateTester, StageRoute};
 
@@ -80,11 +79,13 @@ pub(super) fn ask(
     let what = "a person answers another question";
     tester.case(Column::Fault, what, |simulation| {
         simulation.must_not_move(|simulation| {
-            let payload = simulation
-                .payloads
-                .answered("Shall we have tea?", &[answer], answer);
-            simulation.hook(payload, Expected::Pass).map(drop)
+            let question = "Shall we have tea?";
+            simulation.answer_to(AnsweredBy::Person, question, &[answer], answer)
         })
+    })?;
+    let what = "a hook of another program answers";
+    tester.case(Column::Fault, what, |simulation| {
+        simulation.must_not_move(|simulation| simulation.answer(AnsweredBy::Hook, answer))
     })?;
     if *questions == Questions::Choice {
         let what = "a person answers with an unknown choice";
@@ -115,6 +116,6 @@ fn by_agents(tester: &mut GateTester<'_>, word: &str, answer: &str) -> Result<()
     })?;
     let what = "the session's shell calls the hook with an answer";
     tester.case(Column::Refusal, what, |simulation| {
-        simulation.must_not_move(|simulation| simulation.answer(CalledBy::Shell, answer))
+        simulation.must_not_move(|simulation| simulation.forge_answer(answer))
     })
 }

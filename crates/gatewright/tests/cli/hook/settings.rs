@@ -276,48 +276,6 @@ fn an_agent_may_change_matters_of_taste_and_nothing_else() {
 }
 
 /// A question that the run asks, answered in the conversation.
-const ASKING: &str = r#"
-name   = "asks"
-about  = "Asks at once."
-begins = "session"
-start  = "working"
-
-[stages.working]
-ask    = "Go on?"
-on.yes = "more"
-on.no  = "stopped"
-
-[stages.more]
-allow     = ["*"]
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
-#[test]
-fn where_another_hook_may_answer_only_a_terminal_counts() {
-    let answer = json!({
-        "tool_name": "AskUserQuestion", "tool_use_id": "asked",
-        "tool_input": {"questions": [{"question": "Go on?"}], "answers": {"Go on?": "yes"}},
-        "tool_response": {"questions": [{"question": "Go on?"}], "answers": {"Go on?": "yes"}},
-        "hook_event_name": "PostToolUse",
-    });
-    for (more, counts) in [("{}", true), (ANSWERING[0].1, false)] {
-        let seat = Seat::enrolled_in("asks", ASKING);
-        seat.project.write(SHARED, more);
-        let ran = seat.hook("PostToolUse", &answer).succeeds();
-        let journal = seat.journal();
-        let answered = journal.iter().any(|entry| entry["rule"] == "GW-R60");
-        assert_eq!(answered, counts, "{more}: {ran}");
-        let says = ran.stdout.contains("gatewright answer");
-        assert_eq!(says, !counts, "{more}: {ran}");
-    }
-}
-
 /// Installs a plugin with these hooks, as the host does.
 fn plugin(seat: &Seat, hooks: &str, enabled: bool) {
     let home = seat.project.home();
@@ -332,25 +290,16 @@ fn plugin(seat: &Seat, hooks: &str, enabled: bool) {
 }
 
 #[test]
-fn a_plugin_that_may_answer_is_red_and_only_a_terminal_counts() {
-    let answer = json!({
-        "tool_name": "AskUserQuestion", "tool_use_id": "asked", "hook_event_name": "PostToolUse",
-        "tool_input": {"questions": [{"question": "Go on?"}]},
-        "tool_response": {"questions": [{"question": "Go on?"}], "answers": {"Go on?": "yes"}},
-    });
+fn a_plugin_that_may_answer_is_red() {
     let (_, logger) = ORDINARY[7];
-    for (hooks, enabled, counts) in [
-        (ANSWERING[0].1, true, false),
-        (ANSWERING[0].1, false, true),
-        (logger, true, true),
-        ("{", true, true),
+    for (hooks, enabled, expected) in [
+        (ANSWERING[0].1, true, true),
+        (ANSWERING[0].1, false, false),
+        (logger, true, false),
+        ("{", true, false),
     ] {
-        let seat = Seat::enrolled_in("asks", ASKING);
+        let seat = Seat::enrolled();
         plugin(&seat, hooks, enabled);
-        assert_eq!(is_red(&seat), !counts, "{hooks} {enabled}");
-        let ran = seat.hook("PostToolUse", &answer).succeeds();
-        let journal = seat.journal();
-        let answered = journal.iter().any(|entry| entry["rule"] == "GW-R60");
-        assert_eq!(answered, counts, "{hooks} {enabled}: {ran}");
+        assert_eq!(is_red(&seat), expected, "{hooks} {enabled}");
     }
 }

@@ -8,6 +8,8 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use testkit::{Project, Ran};
 
+use crate::answer_record::{self, BY_PERSON};
+
 pub(super) struct Session<'p> {
     project: &'p Project,
     id: &'static str,
@@ -35,6 +37,7 @@ impl<'p> Session<'p> {
         payload["session_id"] = json!(self.id);
         payload["cwd"] = json!(self.project.path());
         payload["hook_event_name"] = json!(event);
+        payload["transcript_path"] = json!(self.record());
         let ran = self.fed(event, &payload.to_string());
         let said = said(&ran.stdout);
         self.heard.push_str(&said);
@@ -172,15 +175,23 @@ impl<'p> Session<'p> {
         self.hook("Stop", payload);
     }
 
-    /// A person answers a question that the session put to them.
+    /// A person answers a question that the session put to them. Afterwards the host writes it down.
     pub(super) fn is_answered(&mut self, question: &str, answer: &str) {
         let asked = json!([{"question": question, "header": "h", "options": []}]);
+        let told = json!({"questions": asked.clone(), "answers": {question: answer}});
         let payload = json!({
             "tool_name": "AskUserQuestion", "tool_use_id": "asked",
-            "tool_input": {"questions": asked.clone()},
-            "tool_response": {"questions": asked, "answers": {question: answer}},
+            "tool_input": {"questions": asked},
+            "tool_response": told,
         });
         self.hook("PostToolUse", payload);
+        let line = answer_record::line("asked", &told, BY_PERSON);
+        std::fs::write(self.record(), line).expect("written");
+    }
+
+    /// The host's own record of the conversation.
+    fn record(&self) -> PathBuf {
+        self.project.home().join(format!("{}.jsonl", self.id))
     }
 
     /// A file that somebody leaves in the project.
