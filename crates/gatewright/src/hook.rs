@@ -12,6 +12,7 @@ mod command;
 mod event;
 mod guarded;
 mod headless_agent;
+mod held_run;
 mod input;
 mod installation;
 mod nested;
@@ -42,6 +43,7 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 
+use arrival::Arrived;
 use call::HookCall;
 use input::Input;
 use watch::Voice;
@@ -155,8 +157,16 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
             Guard::Released(event, unused) => (named, environment) = (Some(event), *unused),
         }
     }
-    let answer = arrival::unenrolled(named, &input, environment, known, &caller);
-    answer.unwrap_or_else(Bytes::nothing)
+    match arrival::unenrolled(named, &input, environment, known, &caller) {
+        Arrived::Elsewhere => Bytes::nothing(),
+        Arrived::Answered(bytes) => bytes,
+        Arrived::Enrolled(event, environment) => {
+            match enrolled(Some(event), &input, *environment, known, &caller) {
+                Guard::Answered(bytes) => bytes,
+                Guard::Released(..) => Bytes::nothing(),
+            }
+        }
+    }
 }
 
 /// The session that calls, and the state folder in which it may be enrolled.

@@ -42,6 +42,14 @@ pub struct Installed {
     pub pipelines: Vec<InstalledPipeline>,
 }
 
+impl Installed {
+    /// Does every session of the project have a run?
+    pub fn is_always_on(&self) -> bool {
+        let mut pipelines = self.pipelines.iter();
+        pipelines.any(|pipeline| pipeline.begins == Begins::Session)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledPipeline {
     pub name: PipelineName,
@@ -82,14 +90,16 @@ pub fn is_anybody_enrolled(state: &State) -> bool {
     listed.is_ok_and(|mut files| files.next().is_some())
 }
 
-/// The content of the session's file. An unreadable file is an error: the session is enrolled in an
-/// unknown run.
+/// The content of the session's file. An unreadable file, or one of another session, is an error: the
+/// session is enrolled in an unknown run.
 pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {
-    match read(&session_file(state, session))? {
+    let path = session_file(state, session);
+    match read(&path)? {
         None => Ok(None),
         Some(value) => parse_session(&value)
+            .filter(|enrolled| enrolled.session == *session)
             .map(Some)
-            .ok_or_else(|| damaged(&session_file(state, session))),
+            .ok_or_else(|| damaged(&path)),
     }
 }
 
@@ -146,18 +156,23 @@ pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
 
 /// Session and project files that are unreadable: each blocks agents somewhere.
 pub fn damaged_files(state: &State) -> Vec<PathBuf> {
-    type Parses = fn(&Value) -> bool;
-    let kinds: [(&str, Parses); 2] = [
-        (SESSIONS, |value| parse_session(value).is_some()),
-        (PROJECTS, |value| parse_project(value).is_some()),
+    // Each file has the name of what it is about.
+    type Place = fn(&State, &Value) -> Option<PathBuf>;
+    let kinds: [(&str, Place); 2] = [
+        (SESSIONS, |state, value| {
+            Some(session_file(state, &parse_session(value)?.session))
+        }),
+        (PROJECTS, |state, value| {
+            Some(project_file(state, &parse_project(value)?.project))
+        }),
     ];
-    let files = kinds.into_iter().flat_map(|(folder, parses)| {
+    let files = kinds.into_iter().flat_map(|(folder, place)| {
         let listed = fs::read_dir(state.folder().join(folder));
         let files = listed.into_iter().flatten().filter_map(Result::ok);
-        files.map(move |file| (file.path(), parses))
+        files.map(move |file| (file.path(), place))
     });
-    let damaged = files.filter(|(path, parses)| match read(path) {
-        Ok(Some(value)) => !parses(&value),
+    let damaged = files.filter(|(path, place)| match read(path) {
+        Ok(Some(value)) => place(state, &value).as_ref() != Some(path),
         Ok(None) => false,
         Err(_) => true,
     });
@@ -206,11 +221,13 @@ pub fn of(state: &State, project: &Project) -> io::Result<Option<Installed>> {
 
 /// What is installed under this key of a project.
 pub fn of_project(state: &State, project: &str) -> io::Result<Option<Installed>> {
-    match read(&project_file(state, project))? {
+    let path = project_file(state, project);
+    match read(&path)? {
         None => Ok(None),
         Some(value) => parse_project(&value)
+            .filter(|installed| installed.project == project)
             .map(Some)
-            .ok_or_else(|| damaged(&project_file(state, project))),
+            .ok_or_else(|| damaged(&path)),
     }
 }
 
@@ -409,10 +426,14 @@ mod tests {
             "{}",
             "[]",
             "{\"session\":\"one\",\"run\":\"../x\"}",
+            "{\"session\":\"two\",\"run\":\"r-1\"}",
         ] {
             fs::write(session_file(&state, &one.session), text).unwrap();
             assert!(of_session(&state, &one.session).is_err(), "{text}");
+            assert_eq!(damaged_files(&state).len(), 1, "{text}");
         }
+        enrol(&state, &one).unwrap();
+        assert!(damaged_files(&state).is_empty());
     }
 
     #[test]

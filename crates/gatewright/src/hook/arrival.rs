@@ -25,30 +25,41 @@ use super::call::HookCall;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
-use super::{Known, SessionAtHook, answer, command, event, installation, told_text};
+use super::{Known, SessionAtHook, answer, command, event, held_run, installation, told_text};
 use crate::install;
 
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// A session that holds no run. `None` is the usual answer: nothing, and no store was opened.
+/// What became of a hook in a session that is not enrolled.
+pub(super) enum Arrived {
+    /// Nothing is promised here. It is the usual end, and no store was opened.
+    Elsewhere,
+    Answered(Bytes),
+    /// The session is enrolled in the run that it holds: this event is judged there.
+    Enrolled(Event, Box<Environment>),
+}
+
+/// A session that holds no run, as far as its file says.
 pub(super) fn unenrolled(
     named: Option<Event>,
     input: &Input,
     environment: Environment,
     known: &Known,
     caller: &SessionAtHook<'_>,
-) -> Option<Bytes> {
-    if named.is_some_and(|event| !may_concern(event)) {
-        return None;
-    }
+) -> Arrived {
     let SessionAtHook { state, claims, .. } = caller;
-    let found = installation::find(input.project.as_deref()?, state, claims)?;
+    let concerns = named.is_none_or(may_concern);
+    let folder = input.project.as_deref().filter(|_| concerns);
+    let found = folder.and_then(|folder| installation::find(folder, state, claims));
+    let Some(found) = found else {
+        return Arrived::Elsewhere;
+    };
     let (event, payload) = match input.payload(named) {
         Ok(read) => read,
         // A session without a run is as free as any other, unless nobody can see what it should have.
         Err(unreadable) => {
             known.learn(|facts| facts.promised = found.is_always_on && found.installed.is_err());
-            return Some(known.undecided(&unreadable.to_string()));
+            return Arrived::Answered(known.undecided(&unreadable.to_string()));
         }
     };
     let context = Context::at(environment, found.root);
@@ -58,17 +69,23 @@ pub(super) fn unenrolled(
         facts.promised = promise != Promise::None;
         facts.stake = Some(promise.stake());
     });
-    let answered = found.installed.and_then(|installed| {
-        let arriving = Arriving {
-            event,
-            payload: &payload,
-            installed,
-            session: caller.session,
-            program: input.host,
-            promise,
-        };
-        arriving.answer(&context, state)
-    });
+    let is_time = held_run::is_time(&payload.what, promise);
+    let held = is_time.then(|| held_run::enrol_again(&context, state, caller.session, event));
+    let answered = match held.unwrap_or(Ok(false)) {
+        Ok(true) => return Arrived::Enrolled(event, Box::new(context.environment)),
+        Err(failure) if found.is_always_on => Err(failure),
+        Ok(false) | Err(_) => found.installed.and_then(|installed| {
+            let arriving = Arriving {
+                event,
+                payload: &payload,
+                installed,
+                session: caller.session,
+                program: input.host,
+                promise,
+            };
+            arriving.answer(&context, state)
+        }),
+    };
     let answer = match answered {
         Ok(answer) => {
             answer.iter().for_each(|_| guarded::see(state, event));
@@ -77,8 +94,10 @@ pub(super) fn unenrolled(
         Err(failure) => promise.broken(event, &failure),
     };
     let notice = found.notice.filter(|_| event == Event::SessionStart);
-    let answer = with_notice(answer, notice)?;
-    Some(input.host.write_answer(event, &answer))
+    match with_notice(answer, notice) {
+        Some(answer) => Arrived::Answered(input.host.write_answer(event, &answer)),
+        None => Arrived::Elsewhere,
+    }
 }
 
 /// The same answer, and the person sees the notice besides.

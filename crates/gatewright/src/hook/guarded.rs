@@ -77,7 +77,7 @@ pub(super) fn answer(
     let Some((mut workspace, opened)) = open(context, &enrolled).map_err(kept)? else {
         return Ok(None);
     };
-    if is_released(&opened) {
+    if is_released(&opened) || is_anothers(&opened, session, &call.payload.what) {
         return Ok(None);
     }
     let mut guarded = Guarded {
@@ -260,6 +260,14 @@ pub(super) fn is_released(opened: &OpenRun) -> bool {
     let restarts = stage.is_some_and(|stage| !stage.after().is_empty());
     let cancelled = matches!(run.standing, engine::Standing::Cancelled { .. });
     engine::is_over(&opened.pipeline, run) && (!restarts || cancelled)
+}
+
+/// Does another session hold the run? Then it guards this one no more than any other run does: the
+/// session's file is wrong. A session that starts may take over a run whose session is gone.
+fn is_anothers(opened: &OpenRun, session: &SessionId, what: &What) -> bool {
+    let holder = opened.run().session.as_ref();
+    let is_own = holder.is_some_and(|holder| holder.session == *session);
+    !is_own && !matches!(what, What::SessionStarted { .. })
 }
 
 /// Leaves a sign of life of this kind of event, which `doctor` reads. Nothing depends on it.

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use engine::Begins;
 use evidence::Project;
 use runtime::enrolment::{self, Installed};
 use runtime::failure::Failure;
@@ -42,9 +41,15 @@ pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Inst
         }
     };
     match known.into_inner() {
+        // The hooks promise more than the state folder: then that was changed behind their back.
+        Some(Ok(installed))
+            if claims.covers(folder) && claims.is_always_on() && !installed.is_always_on() =>
+        {
+            lost(project, folder, state, claims)
+        }
         Some(Ok(installed)) => Some(Installation {
             root: project.root,
-            is_always_on: is_always_on(&installed),
+            is_always_on: installed.is_always_on(),
             installed: Ok(installed),
             notice: None,
         }),
@@ -117,9 +122,4 @@ fn untold(state: &State, claims: &Claims) -> Option<String> {
     } else {
         None
     }
-}
-
-fn is_always_on(installed: &Installed) -> bool {
-    let mut pipelines = installed.pipelines.iter();
-    pipelines.any(|pipeline| pipeline.begins == Begins::Session)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
-use std::io::Read as _;
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -76,35 +76,39 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Every file of interest, as it is now.
+    /// Every file of interest, as it is now. What cannot be read is taken for what it was, and looked
+    /// at again the next time: an error of the disk is nobody's deed.
     fn marks(&self, before: &BTreeMap<String, FileMark>) -> BTreeMap<String, FileMark> {
         let mut marks = BTreeMap::new();
-        let mut add = |path: &Path, about: &dyn Fn(&[u8]) -> String| {
+        let mut add = |path: &Path, found: io::Result<FileMark>| {
             let name = path.to_string_lossy().into_owned();
-            if let Some(mark) = mark(path, before.get(&name), about) {
-                marks.insert(name, mark);
-            }
+            let mark = match found {
+                Ok(mark) => Some(mark),
+                Err(error) if is_absent(&error) => None,
+                Err(_) => before.get(&name).cloned(),
+            };
+            marks.extend(mark.map(|mark| (name, mark)));
         };
         for folder in &self.folders {
-            for path in agent_files(&folder.join(AGENTS)) {
-                add(&path, &|text| self.about(&path, text));
+            let folder = folder.join(AGENTS);
+            for path in agent_files(&folder).unwrap_or_else(|_| known_in(&folder, before)) {
+                add(&path, mark(&path, before, &|text| self.about(&path, text)));
             }
         }
         for path in &self.given {
-            add(path, &|text| match self.about(path, text) {
+            let about = |text: &[u8]| match self.about(path, text) {
                 agent if !agent.is_empty() => agent,
                 _ => "a file of the pipeline".to_owned(),
-            });
+            };
+            add(path, mark(path, before, &about));
         }
         for path in programs(before) {
-            if let Ok(found) = fs::metadata(&path) {
-                let program = FileMark {
-                    stamp: stamp(&found),
-                    content: String::new(),
-                    about: PROGRAM.to_owned(),
-                };
-                marks.insert(path, program);
-            }
+            let found = fs::metadata(&path).map(|found| FileMark {
+                stamp: stamp(&found),
+                content: String::new(),
+                about: PROGRAM.to_owned(),
+            });
+            add(Path::new(&path), found);
         }
         marks
     }
@@ -187,24 +191,36 @@ fn programs(before: &BTreeMap<String, FileMark>) -> Vec<String> {
 /// A file as it is now. One with the same stamp was not touched, and is not read.
 fn mark(
     path: &Path,
-    before: Option<&FileMark>,
+    before: &BTreeMap<String, FileMark>,
     about: &dyn Fn(&[u8]) -> String,
-) -> Option<FileMark> {
-    let stamp = stamp(&fs::metadata(path).ok()?);
+) -> io::Result<FileMark> {
+    let before = before.get(path.to_string_lossy().as_ref());
+    let stamp = stamp(&fs::metadata(path)?);
     if let Some(known) = before.filter(|known| known.stamp == stamp) {
-        return Some(known.clone());
+        return Ok(known.clone());
     }
     let mut bytes = Vec::new();
-    fs::File::open(path)
-        .ok()?
-        .take(MOST_READ)
-        .read_to_end(&mut bytes)
-        .ok()?;
-    Some(FileMark {
+    let mut file = fs::File::open(path)?.take(MOST_READ);
+    file.read_to_end(&mut bytes)?;
+    Ok(FileMark {
         stamp,
         content: evidence::hash(&bytes).to_string(),
         about: about(&bytes),
     })
+}
+
+/// Does the error say that there is no such file?
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
+    )
+}
+
+/// The files of this folder that were there at the last look.
+fn known_in(folder: &Path, before: &BTreeMap<String, FileMark>) -> Vec<PathBuf> {
+    let known = before.keys().map(PathBuf::from);
+    known.filter(|path| path.starts_with(folder)).collect()
 }
 
 fn stamp(found: &Metadata) -> String {
@@ -218,23 +234,27 @@ fn stamp(found: &Metadata) -> String {
     )
 }
 
-fn agent_files(folder: &Path) -> Vec<PathBuf> {
+fn agent_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        let listed = fs::read_dir(&folder).into_iter().flatten();
-        for path in listed.filter_map(|entry| Some(entry.ok()?.path())) {
+        let listed = match fs::read_dir(&folder) {
+            Err(error) if is_absent(&error) => continue,
+            listed => listed?,
+        };
+        for entry in listed {
+            let path = entry?.path();
             if path.extension().is_some_and(|end| end == "md") {
                 files.push(path);
             } else if depth < MOST_DEPTH && path.is_dir() {
                 folders.push((path, depth + 1));
             }
             if files.len() >= MOST_FILES {
-                return files;
+                return Ok(files);
             }
         }
     }
-    files
+    Ok(files)
 }
 
 /// The `name:` in the front matter of an agent's file.
@@ -354,6 +374,37 @@ mod tests {
         ] {
             assert_eq!(changes(&before, &now), expected);
         }
+    }
+
+    /// What cannot be read was not removed; what is gone was.
+    #[test]
+    fn a_file_that_cannot_be_read_is_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let agents = folder.path().join(AGENTS);
+        // A link that leads in a circle is there, and cannot be read.
+        fs::create_dir(&agents).unwrap();
+        let (circle, gone) = (agents.join("critic.md"), agents.join("gone.md"));
+        std::os::unix::fs::symlink(&circle, &circle).unwrap();
+        let known = |path: &Path| {
+            let name = path.to_string_lossy().into_owned();
+            (name, mark("1", "1", "agent 'critic'"))
+        };
+        let look = Look {
+            worktree: Path::new("/p"),
+            agents: vec!["critic".to_owned()],
+            folders: vec![folder.path().to_owned()],
+            given: Vec::new(),
+        };
+        let before = BTreeMap::from([known(&circle)]);
+        assert_eq!(look.marks(&before), before);
+        let with_gone = BTreeMap::from([known(&circle), known(&gone)]);
+        assert_eq!(look.marks(&with_gone), before);
+        // The same for the whole folder.
+        fs::remove_dir_all(&agents).unwrap();
+        std::os::unix::fs::symlink(&agents, &agents).unwrap();
+        assert_eq!(look.marks(&before), before);
+        fs::remove_file(&agents).unwrap();
+        assert_eq!(look.marks(&before), BTreeMap::new());
     }
 
     #[test]

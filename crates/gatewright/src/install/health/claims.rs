@@ -22,10 +22,16 @@ pub(super) fn fault(doctor: &DoctorContext<'_>, line: &HookCommand) -> Option<St
         ));
     }
     let project = claims.project.as_ref()?;
-    (!claims.covers(&doctor.project.root)).then(|| {
+    if !claims.covers(&doctor.project.root) {
         let project = project.display();
-        format!("it was installed in {project}, so it does not guard this folder")
-    })
+        return Some(format!(
+            "it was installed in {project}, so it does not guard this folder"
+        ));
+    }
+    let recorded = doctor.installed.as_ref().ok().and_then(Option::as_ref);
+    let is_unrecorded = recorded.is_some_and(|recorded| !recorded.is_always_on());
+    (claims.is_always_on() && is_unrecorded)
+        .then(|| "it promises each session a run, which the state folder does not".to_owned())
 }
 
 /// Hooks of an earlier version name neither the project nor the state folder.

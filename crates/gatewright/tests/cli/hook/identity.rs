@@ -160,10 +160,22 @@ fn empty(folder: PathBuf) {
     }
 }
 
+/// Changes every pipeline in the list of projects.
+fn relist(place: &Place, change: fn(&mut Value)) {
+    for entry in fs::read_dir(place.project.state().join("projects")).expect("the list") {
+        let path = entry.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("a text");
+        let mut listed: Value = serde_json::from_str(&text).expect("JSON");
+        let pipelines = listed["pipelines"].as_array_mut().expect("a list");
+        pipelines.iter_mut().for_each(change);
+        fs::write(path, listed.to_string()).expect("written");
+    }
+}
+
 /// What happens to an installed project, what the next session meets, and whether the doctor is red.
 type Row = (&'static str, fn(&mut Place), Met, bool);
 
-const ROWS: [Row; 16] = [
+const ROWS: [Row; 18] = [
     ("nothing", |_| {}, Guarded, false),
     (
         "the repository is moved away",
@@ -212,6 +224,18 @@ const ROWS: [Row; 16] = [
         "the list of projects is emptied",
         |it| empty(it.project.state().join("projects")),
         GuardedAndTold,
+        true,
+    ),
+    (
+        "the list of projects says that a command begins runs",
+        |it| relist(it, |pipeline| pipeline["begins"] = json!("command")),
+        GuardedAndTold,
+        true,
+    ),
+    (
+        "the list of projects names no pipeline",
+        |it| relist(it, |pipeline| *pipeline = Value::Null),
+        Refused,
         true,
     ),
     (

@@ -8,6 +8,7 @@ mod answers;
 mod bad;
 mod forged;
 mod handing;
+mod held;
 mod identity;
 mod lists;
 mod promised;
