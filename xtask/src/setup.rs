@@ -73,6 +73,29 @@ const ENVIRONMENTS: Tool = Tool {
     package: "python3-venv",
 };
 
+/// They make and mount file systems, and cut their power.
+const DISK_TOOLS: [Tool; 4] = [
+    Tool {
+        sign: Sign::Program("mkfs.ext4"),
+        package: "e2fsprogs",
+    },
+    Tool {
+        sign: Sign::Program("mkfs.xfs"),
+        package: "xfsprogs",
+    },
+    Tool {
+        sign: Sign::Program("mount"),
+        package: "mount",
+    },
+    DATABASES,
+];
+
+/// It edits a store as a forger does.
+const DATABASES: Tool = Tool {
+    sign: Sign::Module("sqlite3"),
+    package: "python3",
+};
+
 const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 
 /// Makes sure that all is there which the tests need: the tools, the pinned agent programs, and the
@@ -96,6 +119,16 @@ pub(crate) fn ensure_quick() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
     tools.push(TERMINAL);
     ensure(&tools)
+}
+
+/// Makes sure that all is there with which the power of a file system is cut.
+pub(crate) fn ensure_disks() -> Result<(), Failure> {
+    ensure(&DISK_TOOLS)
+}
+
+/// Makes sure that a store can be edited.
+pub(crate) fn ensure_databases() -> Result<(), Failure> {
+    ensure(&[DATABASES])
 }
 
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.

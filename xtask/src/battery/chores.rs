@@ -2,7 +2,6 @@
 //! that has no key; then the same again.
 
 mod list;
-mod played_hook;
 mod trial;
 
 use std::fmt;

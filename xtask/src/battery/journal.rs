@@ -67,6 +67,19 @@ fn kinds(stand: &Stand, run: &str) -> Result<Vec<String>, Failure> {
         .collect()
 }
 
+/// What the journals say of unguarded work.
+pub(super) fn unguarded(stand: &Stand) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for run in runs(stand)? {
+        let entries = entries(stand, &run)?;
+        let entries = entries
+            .iter()
+            .filter(|it| it["fact"]["kind"] == "unguarded");
+        found.extend(entries.map(|entry| entry["fact"].to_string()));
+    }
+    Ok(found)
+}
+
 fn runs(stand: &Stand) -> Result<Vec<String>, Failure> {
     let answer = stand.ask(&["list", "--all"])?;
     let runs = list(&answer, "runs")?.iter();

@@ -5,11 +5,14 @@ mod cases;
 mod chance;
 mod chores;
 mod crowd;
+mod edits;
 #[cfg(test)]
 mod impostor;
 mod journal;
 mod kill;
 mod picture;
+mod played_hook;
+mod power;
 #[cfg(test)]
 mod pretender;
 mod processes;
@@ -42,17 +45,22 @@ Batteries (all of them, if none is named):
              again with the same key: nothing lost, nothing doubled, nothing corrupt
   chores     the same for `trust`, `init`, `uninit`, `gc`, `verify --repair` and a hook of every event,
              which have no key; and an error at every call of a hook that can fail
+  edits      every file of the state folder is edited, cut, swapped or removed, and every column of its
+             store: the program refuses, says so, or answers as before
   crowd      64 processes write 50 events each to one run: 3,200 events, chain intact
   runs       kill -9 at random moments of whole headless runs (the orchestrator, a worker, its watchdog,
              or several of them), then `resume`: the same end, each work once, nobody left behind
   two        an orchestrator is frozen longer than its lease holds, another one takes over, and the
              first wakes up: it does nothing more
+  power      the power of an ext4 and of an xfs is cut while many processes write, and comes back:
+             everything that was acknowledged is there. It mounts file systems, so it needs root
 
 Options:
   --whole          Take every point, of the program that `cargo xtask dist` builds; without it, a
                    sample of the one that `cargo build` builds, which is there after the tests
   --program PATH   Hurt this program instead
-  --seed NUMBER    Take the same random choices as another time; `runs` and `two` print theirs";
+  --seed NUMBER    Take the same random choices as another time; `edits`, `runs`,
+                   `two` and `power` print theirs";
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,12 +80,14 @@ pub(crate) struct Manner {
 /// A battery by name: it prints what it counted, and fails when something was lost.
 type Battery = fn(&Path, Manner) -> Result<(), Failure>;
 
-const BATTERIES: [(&str, Battery); 5] = [
+const BATTERIES: [(&str, Battery); 7] = [
     ("kill", kill::run),
     ("chores", chores::run),
+    ("edits", edits::run),
     ("crowd", crowd::run),
     ("runs", runs::run),
     ("two", two::run),
+    ("power", power::run),
 ];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -119,6 +129,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
 /// Runs a sample of one battery.
 pub(crate) fn sample(name: &str) -> Result<(), Failure> {
     run(&[name.to_owned()])
+}
+
+/// Why `power` cannot be run on this machine, if there is a reason.
+pub(crate) fn power_obstacle() -> Option<String> {
+    power::obstacle()
 }
 
 /// Does the work in so many threads at once, each with its number, and hands back every result.

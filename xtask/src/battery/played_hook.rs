@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::stand::Stand;
 use crate::failure::Failure;
 
-const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
-
 /// One call of a hook.
 #[derive(Clone)]
 pub(super) struct Hook {
     pub event: &'static str,
     /// What it reads, as text: its event, the session and the folder are added.
     pub payload: &'static str,
+    /// The session that calls. On each stand it has a name of its own.
+    pub session: &'static str,
     pub promise: Promise,
     /// Is it a worker of ours that calls? Its call is in this file of the stand.
     pub worker: Option<&'static str>,
@@ -36,6 +36,7 @@ pub(super) const fn hook(event: &'static str, payload: &'static str) -> Hook {
     Hook {
         event,
         payload,
+        session: "main",
         promise: Promise::Answer,
         worker: None,
     }
@@ -44,6 +45,10 @@ pub(super) const fn hook(event: &'static str, payload: &'static str) -> Hook {
 impl Hook {
     pub(super) const fn promises(self, promise: Promise) -> Self {
         Self { promise, ..self }
+    }
+
+    pub(super) const fn in_session(self, session: &'static str) -> Self {
+        Self { session, ..self }
     }
 
     pub(super) const fn of_worker(self, call_file: &'static str) -> Self {
@@ -55,6 +60,23 @@ impl Hook {
 
     /// Runs it, started by this program if there is one.
     pub(super) fn run(&self, stand: &Stand, starter: &[&str]) -> Result<Output, Failure> {
+        let session = self.session_on(stand);
+        let payload = self.filled(stand, &session)?.to_string();
+        self.start(stand, starter, &session, &payload)
+    }
+
+    /// The same in a session of this name.
+    pub(super) fn run_as(&self, stand: &Stand, session: &str) -> Result<Output, Failure> {
+        let payload = self.filled(stand, session)?.to_string();
+        self.start(stand, &[], session, &payload)
+    }
+
+    /// The same with this on its input.
+    pub(super) fn run_with(&self, stand: &Stand, input: &str) -> Result<Output, Failure> {
+        self.start(stand, &[], &self.session_on(stand), input)
+    }
+
+    fn filled(&self, stand: &Stand, session: &str) -> Result<Value, Failure> {
         let project = stand.project();
         let text = self
             .payload
@@ -63,12 +85,43 @@ impl Hook {
             .map_err(|problem| Failure::no(format!("{text}: {problem}")))?;
         payload["hook_event_name"] = json!(self.event);
         payload["cwd"] = json!(project);
-        let session = payload["session_id"].as_str().unwrap_or(SESSION).to_owned();
         payload["session_id"] = json!(session);
+        Ok(payload)
+    }
+
+    /// The words with which `init` has installed it.
+    fn words(&self, stand: &Stand) -> Vec<String> {
+        let path = stand.project().join(".claude/settings.local.json");
+        let settings: Value =
+            serde_json::from_slice(&fs::read(path).unwrap_or_default()).unwrap_or_default();
+        let installed = settings["hooks"][self.event][0]["hooks"][0]["args"].as_array();
+        match installed {
+            Some(words) => words
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            None => ["hook", "claude", self.event].map(str::to_owned).to_vec(),
+        }
+    }
+
+    fn session_on(&self, stand: &Stand) -> String {
+        format!("{}-{}", self.session, stand.name())
+    }
+
+    fn start(
+        &self,
+        stand: &Stand,
+        starter: &[&str],
+        session: &str,
+        input: &str,
+    ) -> Result<Output, Failure> {
         let path = stand.path("payload");
-        fs::write(&path, payload.to_string()).map_err(Failure::file("write", &path))?;
+        fs::write(&path, input).map_err(Failure::file("write", &path))?;
         let input = File::open(&path).map_err(Failure::file("open", &path))?;
-        let mut command: Command = stand.under(starter, &["hook", "claude", self.event]);
+        let words = self.words(stand);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut command: Command = stand.under(starter, &words);
         command
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_SESSION_ID", session)

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -11,16 +12,26 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 use crate::workspace::{scratch, succeed};
 
-/// The folder goes when this goes.
 pub(crate) struct Stand {
     program: PathBuf,
-    folder: TempDir,
+    folder: PathBuf,
+    /// The folder goes when this goes.
+    _temporary: Option<TempDir>,
 }
 
 impl Stand {
     /// A stand whose project holds these files.
     pub(crate) fn new(program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
         Self::inside(scratch("stand")?, program, files)
+    }
+
+    /// The same in this folder, which stays.
+    pub(crate) fn at(
+        program: &Path,
+        folder: &Path,
+        files: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
+        Self::made(folder, None, program, files)
     }
 
     /// The same in memory, if the system has a folder for that. A process that is killed loses nothing
@@ -33,10 +44,24 @@ impl Stand {
     }
 
     fn inside(folder: TempDir, program: &Path, files: &[(&str, &str)]) -> Result<Self, Failure> {
+        let path = folder.path().to_owned();
+        Self::made(&path, Some(folder), program, files)
+    }
+
+    fn made(
+        folder: &Path,
+        temporary: Option<TempDir>,
+        program: &Path,
+        files: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
         let program = program
             .canonicalize()
             .map_err(Failure::file("find", program))?;
-        let stand = Self { program, folder };
+        let stand = Self {
+            program,
+            folder: folder.to_owned(),
+            _temporary: temporary,
+        };
         for folder in [stand.project(), stand.state_home(), stand.home()] {
             fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
         }
@@ -75,9 +100,15 @@ impl Stand {
         &self.program
     }
 
+    /// A name that no other stand has.
+    pub(crate) fn name(&self) -> String {
+        let name = self.folder.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// The folder that all of it lies in.
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     /// Has git do something in the project.
@@ -86,19 +117,19 @@ impl Stand {
     }
 
     pub(crate) fn state_home(&self) -> PathBuf {
-        self.folder.path().join("live/state")
+        self.folder.join("live/state")
     }
 
     pub(crate) fn project(&self) -> PathBuf {
-        self.folder.path().join("live/project")
+        self.folder.join("live/project")
     }
 
     fn home(&self) -> PathBuf {
-        self.folder.path().join("live/home")
+        self.folder.join("live/home")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.join(name)
     }
 
     /// The program with these arguments, as a command.
@@ -167,6 +198,31 @@ impl Stand {
             .map_err(Failure::program("the program under test"))
     }
 
+    /// A person types this line of shell at a terminal, and then these words.
+    pub(crate) fn person(&self, line: &str, typed: &str) -> Result<(), Failure> {
+        let mut command = self.at_home("script");
+        command.args(["-q", "-e", "-c", line, "/dev/null"]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let failed = Failure::program("script (of util-linux)");
+        let mut child = command.spawn().map_err(failed)?;
+        let mut keyboard = child.stdin.take();
+        // A command may end without having asked anything, and Ctrl-D answers whatever else it asks.
+        if let Some(keyboard) = &mut keyboard {
+            let _ = keyboard.write_all(format!("{typed}\u{4}").as_bytes());
+        }
+        let output = child
+            .wait_with_output()
+            .map_err(Failure::program("script"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let (status, shown) = (output.status, text(&output.stdout));
+        Err(Failure::no(format!("{line}: {status}: {shown}")))
+    }
+
     /// Removes everything from the program's state folder but what has this name.
     pub(crate) fn forget_all_but(&self, name: &str) -> Result<(), Failure> {
         let folder = self.state_home().join("gatewright");
@@ -184,7 +240,12 @@ impl Stand {
 
     /// Keeps everything as it is now, for `put_back`.
     pub(crate) fn keep(&self) -> Result<(), Failure> {
-        copy(&self.path("live"), &self.path("kept"))
+        self.keep_as("kept")
+    }
+
+    /// Keeps everything as it is now, to look at it later.
+    pub(crate) fn keep_as(&self, name: &str) -> Result<(), Failure> {
+        copy(&self.path("live"), &self.path(name))
     }
 
     /// Puts everything back as it was kept, at the same paths: a project is known by its path.

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
+use super::super::played_hook::{Hook, Promise, hook};
 use super::super::stand::{Stand, text};
-use super::played_hook::{Hook, Promise, hook};
 use crate::failure::Failure;
 
 /// An open pipeline, in which every session has a run.
@@ -173,10 +173,7 @@ pub(super) const CHORES: &[Chore] = &[
     call(
         "SessionStart after clear",
         begin,
-        hook(
-            "SessionStart",
-            r#"{"source": "clear", "session_id": "the-heir"}"#,
-        ),
+        hook("SessionStart", r#"{"source": "clear"}"#).in_session("heir"),
     ),
     call(
         "UserPromptSubmit",

@@ -11,11 +11,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::aftermath::inside;
-use super::super::journal::{Outline, verify};
+use super::super::journal::{Outline, unguarded, verify};
+use super::super::played_hook::{Hook, Promise, allows};
 use super::super::stand::{Stand, text};
 use super::super::trace::{Point, points};
 use super::list::{Act, Chore};
-use super::played_hook::{Hook, Promise, allows};
 use crate::failure::Failure;
 
 /// What is done to the process at a point.
@@ -253,7 +253,11 @@ impl<'a> Trial<'a> {
         let mut wanted = self.wanted.iter();
         let harmless =
             wanted.any(|wanted| found == *wanted || (may_mark && found.is_marked_like(wanted)));
-        Ok((!harmless).then(|| Harm::Differs(found.runs.to_string())))
+        if harmless {
+            return Ok(None);
+        }
+        let told = unguarded(&self.stand)?.join(" ");
+        Ok(Some(Harm::Differs(format!("{} {told}", found.runs))))
     }
 
     /// A hook ends with 0 or 2 whatever fails, and keeps its promise.
