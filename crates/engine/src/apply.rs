@@ -1,5 +1,6 @@
 //! `apply`: folds one entry into a run. It asks no question; an entry that does not fit is damage.
 
+mod causes;
 mod reviewing;
 mod working;
 
@@ -9,7 +10,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::entry::{Entry, Fact, Move, MoveReason, Started};
+use crate::cause::{Happened, MoveReason};
+use crate::entry::{Entry, Fact, Move, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
@@ -53,6 +55,7 @@ pub fn apply(run: Option<Run>, entry: &Entry) -> Result<Run, Damage> {
 
 /// Folds an entry into a run that has started.
 pub(crate) fn fold_entry(run: &mut Run, entry: &Entry) -> Result<(), Damage> {
+    causes::note(run, entry);
     fold(run, &entry.fact, entry)?;
     if !matches!(entry.fact, Fact::WentStale) {
         run.touched_at = entry.at;
@@ -113,6 +116,7 @@ fn begun(started: &Started, at: Time) -> Run {
         unjudged: 0,
         environment: started.environment,
         unguarded: Vec::new(),
+        trail: Vec::new(),
     }
 }
 
@@ -124,6 +128,7 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
         retries: 0,
         resume: None,
         strayed_from: None,
+        happened: Vec::new(),
     }
 }
 
@@ -226,7 +231,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             let reason = reason.clone();
             run.standing = Standing::Halted { reason };
         }
-        Fact::Continued { budget_again } => {
+        Fact::Continued { budget_again, .. } => {
             going(run);
             run.holds = 0;
             if *budget_again {
@@ -241,8 +246,16 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             let reason = reason.clone();
             run.standing = Standing::Cancelled { reason };
         }
-        Fact::Reset { stage, .. } => reset(run, stage, entry.at),
-        Fact::Restored { state, .. } => restored(run, state, entry.at),
+        Fact::Reset { stage, reason } => {
+            reset(run, stage, entry.at);
+            let (by, reason) = (entry.by.name(), reason.clone());
+            causes::sent(run, Happened::Reset { by, reason });
+        }
+        Fact::Restored { state, reason, .. } => {
+            restored(run, state, entry.at);
+            let (by, reason) = (entry.by.name(), reason.clone());
+            causes::sent(run, Happened::Restored { by, reason });
+        }
     }
     Ok(())
 }
@@ -368,6 +381,7 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.dispatches.clear();
     run.panels.clear();
     run.graphs.clear();
+    run.trail.clear();
     run.holds = 0;
     settle_unguarded(run);
     guarded_from(run, at);

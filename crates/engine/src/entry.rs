@@ -5,7 +5,9 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::event::{CheckResult, CheckedProgram, TreeAround, Who};
+use crate::cause::MoveReason;
+use crate::check_result::{CheckResult, CheckVerdict, CheckedProgram, TreeAround};
+use crate::event::Who;
 use crate::names::{
     ArtifactName, CheckpointName, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
     SessionId, StageName, StepId, Time, WorkerId,
@@ -169,6 +171,8 @@ pub enum Fact {
         stage: StageName,
         answer: Outcome,
         given: BTreeMap<String, String>,
+        /// What the person said with their choice.
+        words: Option<String>,
     },
     Approved {
         artifact: ArtifactName,
@@ -197,6 +201,8 @@ pub enum Fact {
     /// A person continued the run.
     Continued {
         budget_again: bool,
+        /// What the person said with it.
+        words: Option<String>,
     },
     Cancelled {
         reason: String,
@@ -269,24 +275,6 @@ pub enum WorkResult {
     Dropped,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckVerdict {
-    Passed,
-    Failed,
-    /// The tree changed while it ran, or it could not start: no verdict.
-    Void,
-}
-
-impl CheckVerdict {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Void => "void",
-        }
-    }
-}
-
 /// The run goes from one stage to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
@@ -298,19 +286,4 @@ pub struct Move {
     pub counted: Option<(CounterName, u32)>,
     pub reset: Vec<CounterName>,
     pub resume: Option<Resume>,
-}
-
-/// Why a move goes where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MoveReason {
-    /// The edge of the definition.
-    Edge,
-    /// The counter was full: its `then`.
-    Full(CounterName),
-    /// The artifact has commands that nobody approved: its `then`.
-    Unapproved(ArtifactName),
-    /// Back to where an escalation interrupted.
-    Interrupted,
-    /// A gate checked another tree than the current one.
-    StaleGate,
 }

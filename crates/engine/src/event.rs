@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::check_result::{CheckResult, CheckedProgram, TreeAround};
 use crate::names::{
     AgentName, ArtifactName, CallId, CheckpointName, DispatchId, Hash, HostName, ParamName, RunId,
     SessionId, StageName, StepId, Time, WorkerId,
@@ -350,66 +351,23 @@ pub enum Ending {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    Choice(Outcome),
+    Choice {
+        choice: Outcome,
+        words: Option<Words>,
+    },
     /// Answers to a worker's questions, by question id. Their text is the artifact `content`.
     Answers {
         given: BTreeMap<String, String>,
         content: Hash,
     },
     /// A person continues a stale, abandoned or over-budget run.
-    Continue,
+    Continue { words: Option<String> },
 }
 
-/// What one command of a check stage did.
+/// What a person says with a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckResult {
-    pub argv: Vec<String>,
-    pub ended: CheckEnd,
-    pub duration_ms: u64,
-    /// The end of its output, redacted.
-    pub tail: String,
-    /// The output contains the stage's `fails_on`.
-    pub matched_failure: bool,
-    /// The program, and what runs it where it is a script, as they were just before.
-    pub programs: Vec<CheckedProgram>,
-}
-
-/// A program of a check, as it was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CheckedProgram {
-    pub path: String,
-    /// What it holds; nothing where it could not be read.
-    pub hash: Option<Hash>,
-    pub place: ProgramPlace,
-}
-
-/// Who could have changed a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProgramPlace {
-    /// Not the account that the agents have.
-    System,
-    /// The account, outside the project.
-    Account,
-    /// It is a file of the project.
-    Project,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckEnd {
-    Exit(i32),
-    Signal(i32),
-    TimedOut,
-    /// It could not be started: an outside fault, no verdict on the work.
-    CouldNotStart(String),
-    /// The environment of the run is not as it was recorded, so nothing was run.
-    EnvironmentLost(String),
-    /// Nobody has accepted the program as it is, so nothing was run.
-    ProgramUnaccepted(String),
-}
-
-/// The tree before and after a check: a result counts only when they are the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TreeAround {
-    pub before: Hash,
-    pub after: Hash,
+pub struct Words {
+    pub text: String,
+    /// The same as the content of an artifact, for a stage that keeps it.
+    pub content: Hash,
 }

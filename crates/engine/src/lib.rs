@@ -6,7 +6,7 @@
 //!
 //! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `project_path`, `safe`, `redact`
 //! 2. what a pipeline file says: `stage`, `view`, `definition`, `leaves`, `steps`
-//! 3. what is recorded: `run`, `event`, `entry`, `apply`, `evidence`
+//! 3. what is recorded: `check_result`, `cause`, `run`, `event`, `entry`, `apply`, `evidence`
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
 //! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`
 //! 6. the judgement: `caller`, `backoff`, `decision`, `needs`, `decide`
@@ -19,7 +19,9 @@ mod apply;
 mod assign;
 mod backoff;
 mod caller;
+mod cause;
 mod check;
+mod check_result;
 mod decide;
 mod decision;
 mod definition;
@@ -55,11 +57,13 @@ pub use apply::{Damage, apply, replay};
 pub use assign::session_works;
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
+pub use cause::{CommandEnd, Happened, MoveReason, Passage};
+pub use check_result::*;
 pub use decide::{Audit, begin, decide, fork, is_same_point, may_check};
 pub use decision::{ArtifactFault, ArtifactProblem, Decision, Refusal, Reply};
 pub use definition::*;
 pub use duty::leaves_of;
-pub use entry::{CheckVerdict, Entry, Fact, Move, MoveReason, Started, WorkResult, arrival};
+pub use entry::{Entry, Fact, Move, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
 pub use inputs::{file_inputs, inputs};

@@ -102,11 +102,11 @@ fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
             questions: asked(pipeline, run),
             ..completing(pipeline, run)
         },
-        PersonEvent::Answered(Answer::Choice(_))
+        PersonEvent::Answered(Answer::Choice { .. })
         | PersonEvent::FinishAsked
         | PersonEvent::SkipAsked { .. } => completing(pipeline, run),
         // A run may have been stopped at its very end.
-        PersonEvent::Answered(Answer::Continue) => Needs {
+        PersonEvent::Answered(Answer::Continue { .. }) => Needs {
             tree: is_completed(pipeline, &run.position.stage) && !run.gates.is_empty(),
             ..Needs::default()
         },
@@ -368,7 +368,7 @@ fn captured(run: &Run, field: &FieldOf) -> Option<(FieldOf, Hash)> {
 pub fn asked(pipeline: &Pipeline, run: &Run) -> Option<(FieldOf, Hash)> {
     match &here(pipeline, run)?.work.as_ask()?.questions {
         Questions::From { field, .. } => captured(run, field),
-        Questions::Choice => None,
+        Questions::Choice { .. } => None,
     }
 }
 

@@ -206,7 +206,7 @@ fn open(definition: &Definition, stage: &Stage, work: &OpenWork) -> Vec<Next> {
 fn question(run: &Run, stage: &Stage, ask: &AskWork) -> Next {
     let question = question_text(run, stage, ask);
     match &ask.questions {
-        Questions::Choice => Next::Answer {
+        Questions::Choice { .. } => Next::Answer {
             question,
             choices: stage.choices().into_iter().cloned().collect(),
         },

@@ -92,6 +92,8 @@ check_rules! {
     AfterShadowed, "GW-L232", Error, "an `after` is not covered by an earlier one";
     NestedReturn, "GW-L233", Error, "an escalation does not return into another escalation";
 
+    WordsUnasked, "GW-L234", Error, "only a choice of a question can require a person's words";
+
     TwoVerdicts, "GW-L240", Error, "at most one artifact decides a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that decides an outcome is strict";
     VerdictNotAlways, "GW-L242", Error, "the artifact that decides the outcome is always left";

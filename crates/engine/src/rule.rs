@@ -138,4 +138,5 @@ rules! {
     WorkerInterrupted, "GW-R106", "a worker that a person interrupts is over, costs no attempt, and may start again";
     Unguarded, "GW-R107", "work that no hook guarded marks the run, which then completes only with a person's word";
     AcceptUnguarded, "GW-R108", "a person may accept the work that no hook guarded";
+    WordsMissing, "GW-R109", "a choice that needs a person's words is not an answer without them";
 }

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::cause::{Happened, Passage};
 use crate::names::{
     AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
     RunnerName, SessionId, StageName, StepId, Time, WorkerId,
@@ -68,6 +69,9 @@ pub struct Run {
     pub environment: Option<Hash>,
     /// The work that no hook guarded. Never emptied.
     pub unguarded: Vec<UnguardedWork>,
+    /// What led here: the stages that were left since an agent last worked, the check that it has not
+    /// passed yet, and what people said. It decides nothing; it is what the next one gets to know.
+    pub trail: Vec<Passage>,
 }
 
 /// Work that no hook guarded, as a witness shows it.
@@ -177,6 +181,8 @@ pub struct Position {
     /// The tree before the work that first strayed in this visit. Later attempts are compared with it, so
     /// that a forbidden change does not become the ground on which the next attempt stands.
     pub strayed_from: Option<Hash>,
+    /// What has happened in this visit.
+    pub happened: Vec<Happened>,
 }
 
 /// The transition that an escalation interrupted.

@@ -215,8 +215,9 @@ pub struct AskWork {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Questions {
-    /// One question; the choices are the outcomes of `on`.
-    Choice,
+    /// One question; the choices are the outcomes of `on`. What a person says with a choice becomes the
+    /// artifact `leaves`, if it names one.
+    Choice { leaves: Option<ArtifactName> },
     /// A worker's own questions; the answers become the artifact `leaves`.
     From {
         field: FieldOf,
@@ -325,6 +326,16 @@ pub struct Edge {
     pub reset: Vec<CounterName>,
     /// Artifacts whose current content a person approves with this answer.
     pub approves: Vec<ArtifactName>,
+    /// Must the person who takes it say something?
+    pub words: WordsRule,
+}
+
+/// Must a person say something with a choice?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WordsRule {
+    #[default]
+    Optional,
+    Required,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -358,6 +369,24 @@ pub struct Retry {
     pub backoff: Option<Seconds>,
 }
 
+impl AskWork {
+    /// Does it ask one question with choices?
+    pub fn is_choice(&self) -> bool {
+        match self.questions {
+            Questions::Choice { .. } => true,
+            Questions::From { .. } => false,
+        }
+    }
+
+    /// The artifact that the person's answer becomes.
+    pub fn leaves(&self) -> Option<&ArtifactName> {
+        match &self.questions {
+            Questions::Choice { leaves } => leaves.as_ref(),
+            Questions::From { leaves, .. } => Some(leaves),
+        }
+    }
+}
+
 impl Stage {
     pub fn is_review(&self) -> bool {
         matches!(self.work, Work::Review(_))
@@ -369,6 +398,18 @@ impl Stage {
             .keys()
             .filter(|outcome| **outcome != Outcome::Fault(Fault::Timeout))
             .collect()
+    }
+
+    /// The one choice that needs a person's words: who answers in words of their own means it.
+    pub fn choice_in_words(&self) -> Option<&Outcome> {
+        let mut needing = self
+            .on
+            .iter()
+            .filter(|(_, edge)| edge.words == WordsRule::Required);
+        match (needing.next(), needing.next()) {
+            (Some((only, _)), None) => Some(only),
+            (Some(_), Some(_)) | (None, _) => None,
+        }
     }
 
     /// The outcomes with which a person may end the stage; faults are not among them.

@@ -109,7 +109,7 @@ fn text(decided: &Decided, paint: Paint) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&next(&decided.opened).text(paint));
+    text.push_str(&next(&decided.opened).actions_text(paint));
     text
 }
 
@@ -177,6 +177,13 @@ pub(crate) fn standing(opened: &OpenRun) -> Value {
         "status": engine::status(&opened.pipeline, &run).word(),
     });
     merge(&mut facts, next(opened).json());
+    facts
+}
+
+/// The same, with what a person is asked about.
+pub(crate) fn standing_with(opened: &OpenRun, view: &views::next::NextView) -> Value {
+    let mut facts = standing(opened);
+    merge(&mut facts, view.json());
     facts
 }
 

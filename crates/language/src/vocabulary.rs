@@ -173,6 +173,7 @@ pub(crate) const ENDS: &[&str] = &["completed", "failed", "cancelled"];
 pub(crate) const REMOVED: &[&str] = &["render", "wait"];
 pub(crate) const READERS: &[&str] = &["owner", "all"];
 pub(crate) const CONVERSATIONS: &[&str] = &["fresh", "same"];
+pub(crate) const WORDS_RULES: &[&str] = &["optional", "required"];
 pub(crate) const HOMES: &[&str] = &["own", "private"];
 
 const fn named(values: &'static Shape) -> Shape {

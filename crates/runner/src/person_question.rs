@@ -1,7 +1,7 @@
 //! What a run asks a person, and answers given in advance.
 
 use engine::{Choice, Next, Question, StageName, Who};
-use runtime::answers;
+use runtime::answers::{self, Chosen};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
@@ -101,7 +101,7 @@ pub(crate) fn answer_in_advance(
         return Ok(None);
     }
     let by = Who::Unattended(format!("{}, in advance", settings.given_by));
-    submit_answer(workspace, opened, &by, &key, choice).map(Some)
+    submit_answer(workspace, opened, &by, &key, Chosen::silent(choice)).map(Some)
 }
 
 /// Invariant: one key for each stage, so that an answer in advance counts once.
@@ -116,13 +116,13 @@ pub(crate) fn submit_answer(
     opened: &OpenRun,
     by: &Who,
     key: &Key,
-    choice: &str,
+    given: Chosen<'_>,
 ) -> Result<Decided, Failure> {
-    let mut make = |_: &Workspace<'_>, opened: &OpenRun, at| match choice {
+    let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at| match given.choice {
         FINISH if is_open(opened) => Ok(Request::from(engine::Happening::Person(
             engine::PersonEvent::FinishAsked,
         ))),
-        choice => answers::chosen(opened, choice, at),
+        _ => answers::chosen(workspace, opened, given, at),
     };
     let opened = workspace.read(&opened.run().id)?;
     transact::transact(

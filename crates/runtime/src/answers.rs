@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Answer as Given, Happening, Needs, Outcome, PersonEvent, Question, Standing, Time};
+use engine::{
+    Answer as Given, Happening, Needs, Outcome, PersonEvent, Question, Standing, Time, Words,
+};
+use evidence::Content;
 
 use crate::failure::Failure;
 use crate::transact::Request;
@@ -11,8 +14,37 @@ use crate::workspace::{OpenRun, Workspace};
 /// The word that continues a stale, abandoned or over-budget run.
 const CONTINUE: &str = "continue";
 
+/// More than this belongs into a file that the answer names.
+const LONGEST_TEXT: usize = 8_000;
+
+/// A choice, and what the person says with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen<'a> {
+    pub choice: &'a str,
+    pub text: Option<&'a str>,
+}
+
+impl<'a> Chosen<'a> {
+    /// A choice without words.
+    pub fn silent(choice: &'a str) -> Self {
+        Self { choice, text: None }
+    }
+}
+
 /// `continue` may also be a choice of the current question; a stopped run takes it first.
-pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failure> {
+pub fn chosen(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    chosen: Chosen<'_>,
+    at: Time,
+) -> Result<Request, Failure> {
+    let Chosen { choice, text } = chosen;
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    let length = text.map_or(0, |text| text.chars().count());
+    if length > LONGEST_TEXT {
+        let message = format!("the text has {length} characters, more than {LONGEST_TEXT}");
+        return Err(Failure::usage(message).hint("put it into a file, and name the file"));
+    }
     let stopped = match opened.run().standing {
         Standing::Stale
         | Standing::Abandoned
@@ -25,12 +57,41 @@ pub fn chosen(opened: &OpenRun, choice: &str, at: Time) -> Result<Request, Failu
     };
     let stale = engine::is_stale(&opened.pipeline, opened.run(), at);
     if choice == CONTINUE && (stopped || stale || !is_choice(opened, choice)) {
-        return Ok(Happening::Person(PersonEvent::Answered(Given::Continue)).into());
+        let words = text.map(str::to_owned);
+        return Ok(Happening::Person(PersonEvent::Answered(Given::Continue { words })).into());
     }
     let choice = Outcome::parse(choice).map_err(|problem| {
         Failure::usage(format!("'{choice}' is not a valid choice: {problem}"))
     })?;
-    Ok(Happening::Person(PersonEvent::Answered(Given::Choice(choice))).into())
+    let content = text.map(|text| words_content(workspace, opened, &choice, text));
+    let words = text.zip(content.as_ref()).map(|(text, content)| Words {
+        text: text.to_owned(),
+        content: content.hash,
+    });
+    Ok(Request {
+        what: Happening::Person(PersonEvent::Answered(Given::Choice { choice, words })),
+        given: BTreeMap::new(),
+        contents: content.into_iter().collect(),
+        reply: None,
+    })
+}
+
+/// What a person says with a choice, as an artifact: with the question that it answers.
+fn words_content(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    choice: &Outcome,
+    text: &str,
+) -> Content {
+    let asked = Question {
+        id: choice.to_string(),
+        text: engine::question_of(&opened.pipeline, opened.run()).unwrap_or_default(),
+        options: Vec::new(),
+        context: None,
+    };
+    let given = BTreeMap::from([(choice.to_string(), text.to_owned())]);
+    let secrets = &workspace.context.environment.secrets;
+    evidence::questions::answers_content(&[asked], &given, secrets)
 }
 
 fn is_choice(opened: &OpenRun, word: &str) -> bool {

@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use engine::{Dispatch, Entry, Hash, Input, Needs};
+use engine::{Dispatch, Hash, Input, Needs};
 use store::Backend as _;
 use views::BriefingInputs;
 
 use crate::failure::Failure;
 use crate::state;
 use crate::workspace::{OpenRun, Workspace};
-
-/// How many entries are searched for the reason why an earlier attempt did not count.
-const LOOKED_BACK: u64 = 100;
 
 /// Digits of a content's hash in the name of its copy.
 const NAME_DIGITS: usize = 16;
@@ -39,13 +36,10 @@ pub fn text(
         }
         contents.insert(hash, content);
     }
-    let journal = recent(workspace, opened)?;
-    let earlier = views::earlier_fault(journal.iter(), dispatch);
     let handed = BriefingInputs {
         contents: &contents,
         altered: &altered,
         copies: &copies,
-        earlier: earlier.as_deref(),
     };
     let text = views::briefing(pipeline, run, dispatch, &handed);
     // The agent may work in its own worktree.
@@ -84,14 +78,4 @@ fn copy(workspace: &Workspace<'_>, opened: &OpenRun, hash: Hash, content: &str) 
         state::write_durably(&path, content).ok()?;
     }
     path.to_str().map(str::to_owned)
-}
-
-/// The end of the journal. Only a second attempt has a reason to look for.
-fn recent(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<Entry>, Failure> {
-    let version = opened.stored.version;
-    let from = version.saturating_sub(LOOKED_BACK) + 1;
-    let journal = workspace
-        .store
-        .journal(&opened.run().id, from, LOOKED_BACK)?;
-    Ok(journal.into_iter().map(|stored| stored.entry).collect())
 }

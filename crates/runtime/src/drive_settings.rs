@@ -205,7 +205,7 @@ fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> R
             .hint("`gatewright graph PIPELINE` shows the stages"));
     };
     let asks = match &stage.work {
-        engine::Work::Ask(ask) => ask.questions == engine::Questions::Choice,
+        engine::Work::Ask(ask) => ask.is_choice(),
         engine::Work::Open(_) => choice == "finish",
         engine::Work::Agent(_)
         | engine::Work::Check(_)

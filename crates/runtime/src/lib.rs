@@ -4,6 +4,7 @@
 
 pub mod accepted_programs;
 pub mod answers;
+pub mod asked_about;
 pub mod backup;
 pub mod briefing;
 pub mod caller;

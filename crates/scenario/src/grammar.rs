@@ -176,9 +176,10 @@ fn host(phrase: &mut Phrase<'_>) -> Read<HostAct> {
 fn person(phrase: &mut Phrase<'_>, known: &KnownNames<'_>) -> Read<PersonAct> {
     let verb = phrase.word("a step")?;
     match verb.text.as_str() {
-        "answer" => known
-            .choice(phrase.word("a choice")?)
-            .map(PersonAct::Answer),
+        "answer" => Ok(PersonAct::Answer {
+            choice: known.choice(phrase.word("a choice")?)?,
+            words: saying(phrase)?,
+        }),
         "answers" => answers(phrase),
         "continue" => Ok(PersonAct::Continue),
         "finish" => Ok(PersonAct::Finish),
@@ -232,6 +233,14 @@ fn answers(phrase: &mut Phrase<'_>) -> Read<PersonAct> {
         if phrase.peek().is_none() {
             return Ok(PersonAct::Answers(given));
         }
+    }
+}
+
+fn saying(phrase: &mut Phrase<'_>) -> Read<String> {
+    if phrase.accept("saying") {
+        phrase.text("the person's words in quotes")
+    } else {
+        Ok(String::new())
     }
 }
 

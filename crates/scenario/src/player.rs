@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use engine::{
     Answer, ArtifactName, Beginning, CheckpointName, Decision, Driver, EngineEvent, Entry, Event,
     Evidence, Happening, Hash, HostName, PersonEvent, Pipeline, Question, Reply, Rule, Run, RunId,
-    SessionEvent, SessionId, StageName, StepsSource, ToolEvent, TreeAround, Usage, Who, Work,
+    SessionEvent, SessionId, StageName, StepsSource, ToolEvent, TreeAround, Usage, Who, Words,
+    Work,
 };
 
 use super::check_result;
@@ -260,8 +261,13 @@ impl<'a> Player<'a> {
 
     fn person_event(&mut self, act: &PersonAct) -> Played<Happening> {
         Ok(match act {
-            PersonAct::Answer(choice) => {
-                Happening::Person(PersonEvent::Answered(Answer::Choice(choice.clone())))
+            PersonAct::Answer { choice, words } => {
+                let words = (!words.is_empty()).then(|| Words {
+                    text: words.clone(),
+                    content: self.world.new_content(),
+                });
+                let choice = choice.clone();
+                Happening::Person(PersonEvent::Answered(Answer::Choice { choice, words }))
             }
             PersonAct::Answers(given) => {
                 let content = self.world.new_content();
@@ -270,7 +276,9 @@ impl<'a> Player<'a> {
                     content,
                 }))
             }
-            PersonAct::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue)),
+            PersonAct::Continue => {
+                Happening::Person(PersonEvent::Answered(Answer::Continue { words: None }))
+            }
             PersonAct::Finish => Happening::Person(PersonEvent::FinishAsked),
             PersonAct::Skip { outcome, reason } => Happening::Person(PersonEvent::SkipAsked {
                 outcome: outcome.clone(),

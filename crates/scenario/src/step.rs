@@ -95,7 +95,11 @@ pub enum Point {
 /// What a person does at the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonAct {
-    Answer(Outcome),
+    Answer {
+        choice: Outcome,
+        /// What the person says with it; empty for nothing.
+        words: String,
+    },
     Answers(BTreeMap<String, String>),
     Continue,
     Finish,

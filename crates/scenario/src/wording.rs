@@ -156,7 +156,10 @@ impl fmt::Display for Act {
 impl fmt::Display for PersonAct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Answer(choice) => write!(f, "answer {choice}"),
+            Self::Answer { choice, words } if words.is_empty() => write!(f, "answer {choice}"),
+            Self::Answer { choice, words } => {
+                write!(f, "answer {choice} saying {}", quote(words))
+            }
             Self::Answers(given) => {
                 f.write_str("answers")?;
                 given

@@ -6,12 +6,12 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Driver, Duty, Entry, Fact, Graph, Hash, Input, Pipeline, Run, Stage, StepId,
-    TreeAccess, WorkResult, Writes,
+    Dispatch, Driver, Duty, Graph, Hash, Input, Pipeline, Run, Stage, StepId, TreeAccess, Writes,
 };
 
 pub use inputs::quoted_contents;
 
+use crate::cause::{self, Reader};
 use crate::layout::cut;
 use crate::requirement::requirements;
 use crate::safe::{Untrusted, line};
@@ -19,6 +19,8 @@ use crate::safe::{Untrusted, line};
 /// How much of other texts fits into a briefing, in characters.
 struct TextBudget {
     task: usize,
+    /// The output of commands and the words of people in what led here.
+    causes: usize,
     /// All quoted texts together.
     quotes: usize,
 }
@@ -30,10 +32,12 @@ impl TextBudget {
         match run.driver {
             Driver::ByHand | Driver::Guarded => Self {
                 task: 2_000,
-                quotes: 6_000,
+                causes: 2_500,
+                quotes: 3_500,
             },
             Driver::Headless => Self {
                 task: usize::MAX,
+                causes: 50_000,
                 quotes: 200_000,
             },
         }
@@ -59,8 +63,6 @@ pub struct BriefingInputs<'a> {
     pub altered: &'a [Input],
     /// The file with the complete content, where it may be too long to quote.
     pub copies: &'a BTreeMap<Hash, String>,
-    /// Why the previous attempt failed, as `earlier_fault` finds it.
-    pub earlier: Option<&'a str>,
 }
 
 /// The text for the worker of this dispatch.
@@ -75,9 +77,14 @@ pub fn briefing(
     };
     let inputs = inputs::inputs(pipeline, run, dispatch);
     let requirements = owed(pipeline, run, dispatch);
+    let budget = TextBudget::of(run);
+    let led_here = cause::led_here(pipeline, run, Reader::Worker(dispatch), budget.causes);
+    // Quoted texts may use what the causes leave.
+    let left = budget.causes.saturating_sub(led_here.chars().count());
     let parts = [
-        place(pipeline, run, stage, dispatch, handed.earlier),
+        place(pipeline, run, stage, dispatch),
         task(run),
+        led_here,
         listed(
             "Read first:",
             inputs::places(pipeline, run, &inputs, handed),
@@ -87,7 +94,7 @@ pub fn briefing(
         ending(&requirements),
         quote::quotes(
             &inputs::texts(pipeline, run, &inputs, handed),
-            TextBudget::of(run).quotes,
+            budget.quotes + left,
         ),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -111,13 +118,7 @@ fn owed(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Vec<String> {
     )
 }
 
-fn place(
-    pipeline: &Pipeline,
-    run: &Run,
-    stage: &Stage,
-    dispatch: &Dispatch,
-    earlier: Option<&str>,
-) -> String {
+fn place(pipeline: &Pipeline, run: &Run, stage: &Stage, dispatch: &Dispatch) -> String {
     let (agent, name) = (&dispatch.agent, &pipeline.definition().name);
     let mut lines = vec![format!(
         "You are '{agent}' in run {} of the pipeline `{name}`, stage `{}`.",
@@ -129,9 +130,6 @@ fn place(
     if attempt > 1 {
         lines.push(format!("This is attempt {attempt}."));
     }
-    let earlier =
-        earlier.map(|reason| format!("The previous attempt failed: {}", short_line(reason)));
-    lines.extend(earlier);
     lines.join("\n")
 }
 
@@ -241,45 +239,4 @@ fn ending(requirements: &[String]) -> String {
              not as described, you will be asked again."
     }
     .to_owned()
-}
-
-/// Why the attempt before this dispatch failed, from the journal before it.
-pub fn earlier_fault<'a>(
-    entries: impl DoubleEndedIterator<Item = &'a Entry>,
-    dispatch: &Dispatch,
-) -> Option<String> {
-    let step = dispatch.duty.step();
-    for entry in entries.rev() {
-        match (&entry.fact, step) {
-            (Fact::Moved(_) | Fact::Reset { .. } | Fact::Restored { .. }, _) => return None,
-            (
-                Fact::StepRetried {
-                    step,
-                    fault,
-                    reason,
-                    ..
-                }
-                | Fact::StepFailed {
-                    step,
-                    fault,
-                    reason,
-                    ..
-                },
-                Some(own),
-            ) if step == own => return Some(format!("{}: {reason}", fault.word())),
-            (Fact::Retried { fault, reason, .. } | Fact::Stuck { fault, reason }, None) => {
-                return Some(format!("{}: {reason}", fault.word()));
-            }
-            // Other work has succeeded since, so the fault belonged to another worker.
-            (
-                Fact::Ended {
-                    result: WorkResult::Outcome(_),
-                    ..
-                },
-                None,
-            ) => return None,
-            _ => {}
-        }
-    }
-    None
 }

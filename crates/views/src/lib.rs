@@ -4,6 +4,7 @@
 //! that came from outside passes `safe` before a terminal can see it.
 
 mod briefing;
+mod cause;
 pub mod diagram;
 mod digest;
 mod duty;
@@ -43,9 +44,8 @@ pub mod why;
 mod words;
 mod yaml;
 
-pub use briefing::{
-    BriefingInputs, briefing, earlier_fault, quoted_contents, reminder, smallest_quote,
-};
+pub use briefing::{BriefingInputs, briefing, quoted_contents, reminder, smallest_quote};
+pub use cause::Causes;
 pub use digest::JournalDigest;
 pub use fact::AgentNames;
 pub use file::{ViewContent, file, needs_journal};

@@ -1,13 +1,17 @@
 //! What may legally happen now, who does it, and what to type.
 
+mod asked_about;
 mod render;
+
+use std::collections::BTreeMap;
 
 use engine::{
     AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
-    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId,
+    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId, WordsRule,
 };
 use serde_json::Value;
 
+use crate::cause::Causes;
 use crate::duty::{duty_words, settings};
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
@@ -17,7 +21,22 @@ use crate::safe::Untrusted;
 pub struct NextView {
     pub run: RunId,
     pub stage: StageName,
+    /// What led here.
+    pub causes: Causes,
+    /// What a person is asked about.
+    pub about: Vec<ShownArtifact>,
     pub actions: Vec<NextAction>,
+}
+
+/// An artifact that a person sees before they answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownArtifact {
+    pub name: ArtifactName,
+    pub content: Hash,
+    /// What to type to see all of it.
+    pub shown_by: String,
+    /// Absent where nobody has read it.
+    pub text: Option<Untrusted>,
 }
 
 /// One legal next thing.
@@ -84,13 +103,38 @@ pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
     NextView {
         run: run.id.clone(),
         stage: run.position.stage.clone(),
+        causes: Causes::of(pipeline, run),
+        about: asked_about::artifacts(pipeline, run, legal),
         actions,
     }
 }
 
 impl NextView {
+    /// The contents that a person is asked about.
+    pub fn asked_about(&self) -> impl Iterator<Item = Hash> {
+        self.about.iter().map(|shown| shown.content)
+    }
+
+    /// The same with these contents.
+    pub fn with_contents(mut self, contents: &BTreeMap<Hash, String>) -> Self {
+        for shown in &mut self.about {
+            shown.text = contents.get(&shown.content).map(Untrusted::new);
+        }
+        self
+    }
+
+    /// What led here and what the question is about, for a person at a prompt.
+    pub fn background_text(&self, paint: Paint) -> String {
+        render::background_text(self, paint)
+    }
+
     pub fn text(&self, paint: Paint) -> String {
         render::text(self, paint)
+    }
+
+    /// Only what comes next, for somebody who has just seen what led here.
+    pub fn actions_text(&self, paint: Paint) -> String {
+        render::actions_text(self, paint)
     }
 
     pub fn json(&self) -> Value {
@@ -122,10 +166,15 @@ impl ActionBuilder<'_> {
                 self.own(&format!("gatewright plans the steps of {stage}"), "next")
             }
             Next::Answer { question, choices } => {
-                let commands = choices
-                    .iter()
-                    .map(|choice| self.command("answer", &format!(" {choice}")));
-                person(&format!("answers: {question}"), commands.collect())
+                let commands = choices.iter().map(|choice| {
+                    let words = match self.words(choice) {
+                        WordsRule::Optional => "",
+                        WordsRule::Required => " \"TEXT\"",
+                    };
+                    self.command("answer", &format!(" {choice}{words}"))
+                });
+                let what = format!("answers: {question} (words may follow a choice, in quotes)");
+                person(&what, commands.collect())
             }
             Next::Answers { question } => {
                 let shown = self.command("answer", "");
@@ -227,6 +276,14 @@ impl ActionBuilder<'_> {
             Choice::Reset => self.command("reset", " --reason TEXT"),
             Choice::Cancel => self.command("cancel", " --reason TEXT"),
         }
+    }
+
+    /// Must a person say something with this choice?
+    fn words(&self, choice: &Outcome) -> WordsRule {
+        let mut stages = self.definition.stages.iter();
+        let stage = stages.find(|stage| stage.name == self.run.position.stage);
+        let edge = stage.and_then(|stage| stage.on.get(choice));
+        edge.map(|edge| edge.words).unwrap_or_default()
     }
 
     /// Does Gatewright start this worker, because another program than the session's runs it?

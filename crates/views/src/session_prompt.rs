@@ -6,6 +6,7 @@ use engine::{
     WorkerSettings,
 };
 
+use crate::cause::{self, Reader};
 use crate::duty::{duty_words, settings};
 use crate::layout::cut;
 use crate::placeholder::filled;
@@ -13,14 +14,18 @@ use crate::requirement::requirements;
 use crate::safe::line;
 
 /// A session reads this at its start and after each compaction, so it is short.
-const MOST_LINES: usize = 12;
+const MOST_LINES: usize = 16;
 const TASK_COLUMNS: usize = 160;
+const CAUSE_COLUMNS: usize = 300;
+/// The output of commands and the words of people, where the session must know them.
+const CAUSE_CHARACTERS: usize = 2_500;
 /// Titles are written by agents.
 const TITLE_COLUMNS: usize = 100;
 /// A host cannot offer a person more or fewer options.
 const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// At most twelve lines, followed by the steps of a task graph.
+/// At most sixteen lines, followed by what led to work or a question of the session's own, and by the
+/// steps of a task graph.
 pub fn session_prompt(pipeline: &Pipeline, run: &Run) -> String {
     let prompt = SessionPrompt { pipeline, run };
     let mut lines = prompt.head();
@@ -29,6 +34,7 @@ pub fn session_prompt(pipeline: &Pipeline, run: &Run) -> String {
         lines.truncate(MOST_LINES - 1);
         lines.push(format!("- … `gatewright next {}` shows the rest", run.id));
     }
+    lines.extend(prompt.causes());
     lines.extend(prompt.mirror());
     lines.join("\n")
 }
@@ -61,8 +67,47 @@ impl SessionPrompt<'_> {
                  ({status})."
             ),
             format!("The task: {}", cut(&line(&self.run.task), TASK_COLUMNS)),
-            "What comes next:".to_owned(),
         ]
+        .into_iter()
+        .chain(self.causes_in_short())
+        .chain(["What comes next:".to_owned()])
+        .collect()
+    }
+
+    /// Where workers do the work, their briefings have the whole.
+    fn causes_in_short(&self) -> Vec<String> {
+        if self.is_own_business() {
+            return Vec::new();
+        }
+        let short = cause::in_short(self.pipeline, self.run, CAUSE_COLUMNS);
+        let title = (!short.is_empty()).then(|| "What led here:".to_owned());
+        title.into_iter().chain(short).collect()
+    }
+
+    /// What led to work or a question that is the session's own business.
+    fn causes(&self) -> Option<String> {
+        let led_here =
+            || cause::led_here(self.pipeline, self.run, Reader::Anybody, CAUSE_CHARACTERS);
+        self.is_own_business()
+            .then(led_here)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// Does the session itself work here, or ask the person?
+    fn is_own_business(&self) -> bool {
+        let legal = engine::next(self.pipeline, self.run);
+        legal.iter().any(|next| match next {
+            Next::Session { .. } | Next::Answer { .. } | Next::Answers { .. } => true,
+            Next::Decide { .. } => true,
+            Next::Agent { .. }
+            | Next::AnyOf { .. }
+            | Next::Under { .. }
+            | Next::Check { .. }
+            | Next::Plan { .. }
+            | Next::Finish
+            | Next::TakeUp
+            | Next::Nothing => false,
+        })
     }
 
     fn next(&self) -> Vec<String> {
@@ -230,7 +275,7 @@ impl SessionPrompt<'_> {
         let ask = self.stage().and_then(|stage| stage.work.as_ask());
         let from = ask.and_then(|ask| match &ask.questions {
             Questions::From { field, .. } => Some(field),
-            Questions::Choice => None,
+            Questions::Choice { .. } => None,
         });
         let place = from.and_then(|field| {
             let artifact = self.pipeline.definition().artifacts.get(&field.artifact)?;

@@ -13,6 +13,7 @@ pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
 use serde_json::Value;
 pub(crate) use text::status_words;
 
+use crate::cause::Causes;
 use crate::paint::Paint;
 use crate::safe::Untrusted;
 
@@ -59,6 +60,8 @@ pub struct StatusView {
     pub artifacts: Vec<ArtifactLine>,
     pub gates: Vec<(StageName, Gate)>,
     pub overrides: Vec<OverrideLine>,
+    /// What led here, for people and as JSON.
+    pub causes: Causes,
     pub budget: Vec<BudgetLine>,
     pub started_at: Time,
     pub touched_at: Time,

@@ -1,6 +1,7 @@
 //! Tables and stories: what every view shows of one pipeline that has every kind of stage.
 
 mod briefings;
+mod causes;
 mod diagrams;
 pub(crate) mod example;
 pub(crate) mod facts;

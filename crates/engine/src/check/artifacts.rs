@@ -213,8 +213,10 @@ impl Checker<'_> {
         match &stage.work {
             Work::Agent(work) => self.leaves(stage, &work.leaves),
             Work::Ask(work) => {
-                if let Questions::From { field, leaves } = &work.questions {
+                if let Questions::From { field, .. } = &work.questions {
                     self.field(field, place!["stages", stage.name, "from"]);
+                }
+                if let Some(leaves) = work.leaves() {
                     self.answers(stage, leaves);
                 }
             }

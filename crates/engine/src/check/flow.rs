@@ -12,7 +12,9 @@ use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::stage::{Commands, FieldOf, Leaves, Questions, Stage, StepsSource, Way, Work};
+use crate::stage::{
+    Commands, FieldOf, Leaves, Questions, Stage, StepsSource, Way, WordsRule, Work,
+};
 
 /// What is certain at a stage on every path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,12 +165,14 @@ fn touched(stage: &Stage) -> Vec<&ArtifactName> {
             panel.chain(&work.fixes).collect()
         }
         Work::Steps(work) => work.leaves.iter().collect(),
-        Work::Ask(work) => match &work.questions {
-            Questions::From { leaves, .. } => Vec::from([leaves]),
-            Questions::Choice => Vec::new(),
-        },
+        Work::Ask(work) => work.leaves().into_iter().collect(),
         Work::Check(_) => Vec::new(),
     }
+}
+
+fn requires_words(stage: &Stage, outcome: &Outcome) -> bool {
+    let edge = stage.on.get(outcome);
+    edge.is_some_and(|edge| edge.words == WordsRule::Required)
 }
 
 /// What is certainly written when this transition is taken.
@@ -179,7 +183,11 @@ fn written<'g>(graph: &StageGraph<'g>, stage: &'g Stage, link: &Link<'g>) -> Vec
         (Work::End(work), Way::After(agent)) => left_by_all(graph.definition, &work.leaves, agent),
         (Work::Ask(work), Way::Outcome(outcome)) => match &work.questions {
             Questions::From { leaves, .. } if *outcome == Outcome::Answered => Vec::from([leaves]),
-            Questions::From { .. } | Questions::Choice => Vec::new(),
+            // Words that are not required may not be there.
+            Questions::Choice { leaves } if requires_words(stage, outcome) => {
+                leaves.iter().collect()
+            }
+            Questions::From { .. } | Questions::Choice { .. } => Vec::new(),
         },
         (Work::Review(work), Way::Outcome(outcome)) if *outcome == Outcome::Approved => {
             work.panel.iter().map(|member| &member.leaves).collect()
@@ -242,7 +250,7 @@ fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
         Work::Agent(work) => reads(&work.reads.needed),
         Work::Ask(work) => match &work.questions {
             Questions::From { field, .. } => Vec::from([(written(&field.artifact), at("from"))]),
-            Questions::Choice => Vec::new(),
+            Questions::Choice { .. } => Vec::new(),
         },
         Work::Review(work) => {
             let of = work.of.iter().map(|name| (written(name), at("of")));

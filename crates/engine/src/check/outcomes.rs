@@ -12,7 +12,7 @@ use crate::outcome::{Fault, Outcome};
 use crate::pattern::AgentPattern;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
-use crate::stage::{Leaves, Questions, ReviewWork, Stage, Work};
+use crate::stage::{Edge, Leaves, Questions, ReviewWork, Stage, Way, WordsRule, Work};
 
 /// What a stage can end with.
 struct Outcomes {
@@ -45,6 +45,7 @@ fn stage_outcomes(definition: &Definition, stage: &Stage) -> Vec<Problem> {
         return problems;
     };
     problems.extend(no_choice(stage));
+    problems.extend(words_unasked(stage));
     problems.extend(unhandled(stage, &outcomes));
     problems.extend(impossible(stage, &outcomes));
     problems
@@ -67,7 +68,7 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
             may: BTreeSet::from([Fault::Crashed, Fault::Strayed].map(Outcome::Fault)),
         },
         Work::Ask(work) => match (&work.questions, stage.timeout) {
-            (Questions::Choice, limit) => {
+            (Questions::Choice { .. }, limit) => {
                 let chosen = stage.choices().into_iter().cloned();
                 let late = limit.map(|_| Outcome::Fault(Fault::Timeout));
                 Outcomes {
@@ -120,9 +121,27 @@ fn reviewed(definition: &Definition, work: &ReviewWork) -> BTreeSet<Outcome> {
     must
 }
 
+/// Only a person who chooses can say something with it.
+fn words_unasked(stage: &Stage) -> Vec<Problem> {
+    let asks = matches!(&stage.work, Work::Ask(ask) if ask.is_choice());
+    let requires = |(way, edge): &(Way<'_>, &Edge)| {
+        let chosen = asks && way.outcome().is_some_and(|it| !it.is_fault());
+        edge.words == WordsRule::Required && !chosen
+    };
+    let unasked = stage.edges().into_iter().filter(requires);
+    unasked
+        .map(|(way, _)| Problem {
+            rule: CheckRule::WordsUnasked,
+            place: super::references::way_place(stage, &way),
+            message: format!("nobody chooses `{way}` in `{}`", stage.name),
+            hint: String::from("remove `text`, or ask a question with choices there"),
+        })
+        .collect()
+}
+
 /// A question needs at least one choice.
 fn no_choice(stage: &Stage) -> Option<Problem> {
-    let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
+    let asks = matches!(&stage.work, Work::Ask(ask) if ask.is_choice());
     (asks && stage.choices().is_empty()).then(|| Problem {
         rule: CheckRule::UnhandledOutcome,
         place: place!["stages", stage.name],

@@ -166,7 +166,7 @@ impl<'a> Names<'a> {
     fn unknown_choice(&self, choice: &Outcome) -> Option<(String, String)> {
         let chosen = |stage: &&Stage| {
             let ask = stage.work.as_ask();
-            ask.is_some_and(|ask| ask.questions == Questions::Choice)
+            ask.is_some_and(|ask| ask.is_choice())
         };
         let questions = self.definition.stages.iter().filter(chosen);
         let known: BTreeSet<&str> = questions
@@ -291,10 +291,10 @@ impl<'a> Names<'a> {
                 }
             }
             Work::Ask(work) => {
-                if let Questions::From { field, leaves } = &work.questions {
+                if let Questions::From { field, .. } = &work.questions {
                     self.artifact(&field.artifact, at("from"));
-                    self.artifact(leaves, at("leaves"));
                 }
+                self.artifacts(work.leaves(), &at("leaves"));
             }
             Work::Review(work) => {
                 self.artifacts(work.reads.all(), &at("reads"));

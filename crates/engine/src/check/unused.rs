@@ -134,7 +134,7 @@ fn stage_artifacts(stage: &Stage) -> Vec<&ArtifactName> {
         Work::Check(_) => stage.check_fields().map(|field| &field.artifact).collect(),
         Work::Ask(work) => match &work.questions {
             Questions::From { field, leaves } => Vec::from([&field.artifact, leaves]),
-            Questions::Choice => Vec::new(),
+            Questions::Choice { leaves } => leaves.iter().collect(),
         },
         Work::Review(work) => {
             let panel = work.panel.iter().map(|member| &member.leaves);

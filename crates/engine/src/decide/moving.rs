@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{Draft, graph, panel};
-use crate::entry::{Fact, Move, MoveReason};
+use crate::cause::MoveReason;
+use crate::entry::{Fact, Move};
 use crate::limits::counter_limit;
 use crate::names::{AgentName, ArtifactName, CounterName, ParamName, StageName};
 use crate::outcome::{Fault, Outcome};

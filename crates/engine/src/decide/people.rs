@@ -9,14 +9,17 @@ use alloc::vec::Vec;
 use super::moving::{Exit, compare_again, leave, leave_anyway, take, unguarded, withhold};
 use super::work_end::words;
 use super::{Draft, Verdict, panel};
+use crate::cause::MoveReason;
+use crate::check_result::CheckedProgram;
 use crate::entry::Fact;
-use crate::event::{Answer, CheckedProgram};
+use crate::event::{Answer, Words};
 use crate::evidence::Question;
-use crate::names::{CheckpointName, Hash, Time};
+use crate::names::{ArtifactName, CheckpointName, Hash, Time};
+use crate::nearest::nearest;
 use crate::outcome::Outcome;
 use crate::rule::Rule;
 use crate::run::{Run, Standing};
-use crate::stage::{Questions, Stage, Work};
+use crate::stage::{Questions, Stage, WordsRule, Work};
 use crate::status::{is_completed, is_over};
 
 pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
@@ -24,23 +27,23 @@ pub(super) fn answered(draft: &mut Draft<'_>, answer: &Answer) -> Verdict {
         return verdict;
     }
     match (answer, &draft.run.standing) {
-        (Answer::Continue, _) => go_on(draft),
+        (Answer::Continue { words }, _) => go_on(draft, words.as_ref()),
         (_, Standing::Stale) => {
             let reason = String::from("the run is stale: type `gatewright answer continue` first");
             draft.refuse(Rule::WentStale, "answer", reason)
         }
-        (Answer::Choice(choice), _) => choose(draft, choice),
+        (Answer::Choice { choice, words }, _) => choose(draft, choice, words.as_ref()),
         (Answer::Answers { given, content }, _) => questions(draft, given, *content),
     }
 }
 
-fn go_on(draft: &mut Draft<'_>) -> Verdict {
+fn go_on(draft: &mut Draft<'_>, words: Option<&String>) -> Verdict {
     match &draft.run.standing {
         Standing::Halted { reason } => {
             if unguarded(draft).as_ref() == Some(reason) {
                 accept_unguarded(draft);
             }
-            continued(draft);
+            continued(draft, words);
             if is_completed(draft.pipeline, &draft.run.position.stage) {
                 compare_again(draft);
                 withhold(draft);
@@ -48,7 +51,7 @@ fn go_on(draft: &mut Draft<'_>) -> Verdict {
             Verdict::done(Rule::Continue)
         }
         Standing::Stale | Standing::Abandoned | Standing::OverBudget { .. } => {
-            continued(draft);
+            continued(draft, words);
             Verdict::done(Rule::Continue)
         }
         Standing::Queued
@@ -65,9 +68,14 @@ fn go_on(draft: &mut Draft<'_>) -> Verdict {
     }
 }
 
-fn continued(draft: &mut Draft<'_>) {
+fn continued(draft: &mut Draft<'_>, words: Option<&String>) {
     let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
-    draft.record(Rule::Continue, Fact::Continued { budget_again });
+    let words = words.filter(|words| !words.trim().is_empty()).cloned();
+    let fact = Fact::Continued {
+        budget_again,
+        words,
+    };
+    draft.record(Rule::Continue, fact);
 }
 
 /// The person's word about all the work that no hook guarded so far.
@@ -81,30 +89,56 @@ fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
     draft.refuse(Rule::NothingAsked, "answer", reason)
 }
 
-fn choose(draft: &mut Draft<'_>, choice: &Outcome) -> Verdict {
-    let asked = draft.stage().filter(|stage| {
-        let ask = stage.work.as_ask();
-        ask.is_some_and(|ask| ask.questions == Questions::Choice)
+fn choose(draft: &mut Draft<'_>, choice: &Outcome, words: Option<&Words>) -> Verdict {
+    let asked = draft.stage().and_then(|stage| {
+        let ask = stage.work.as_ask().filter(|ask| ask.is_choice())?;
+        Some((stage, ask))
     });
     let going = draft.run.standing == Standing::Going;
-    let Some(stage) = asked.filter(|_| going) else {
+    let Some((stage, ask)) = asked.filter(|_| going) else {
         return nothing_asked(draft);
     };
     if !stage.choices().contains(&choice) {
-        let reason = format!("'{choice}' is not a choice: {}", words(stage.choices()));
+        let reason = not_a_choice(stage, choice);
         return draft.refuse(Rule::AnswerUnknown, "answer", reason);
     }
-    let (name, answer) = (stage.name.clone(), choice.clone());
-    draft.record(
-        Rule::Answer,
-        Fact::Answered {
-            stage: name,
-            answer,
-            given: BTreeMap::new(),
-        },
-    );
+    let said = words.filter(|words| !words.text.trim().is_empty());
+    let rule = stage.on.get(choice).map(|edge| edge.words);
+    if rule == Some(WordsRule::Required) && said.is_none() {
+        let reason = format!("'{choice}' needs your words: type them behind it, in quotes");
+        return draft.refuse(Rule::WordsMissing, "answer", reason);
+    }
+    if let (Some(artifact), Some(words)) = (ask.leaves(), said) {
+        keep_answer(draft, artifact, words.content);
+    }
+    let fact = Fact::Answered {
+        stage: stage.name.clone(),
+        answer: choice.clone(),
+        given: BTreeMap::new(),
+        words: said.map(|words| words.text.clone()),
+    };
+    draft.record(Rule::Answer, fact);
     leave(draft, choice);
     Verdict::done(Rule::Answer)
+}
+
+fn not_a_choice(stage: &Stage, choice: &Outcome) -> String {
+    let choices = stage.choices();
+    let near = nearest(choice.as_str(), choices.iter().map(|it| it.as_str()));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+    format!("'{choice}' is not a choice: {}{near}", words(choices))
+}
+
+/// A person's answer becomes an artifact that later workers read.
+fn keep_answer(draft: &mut Draft<'_>, artifact: &ArtifactName, content: Hash) {
+    let captured = Fact::Captured {
+        artifact: artifact.clone(),
+        content,
+        dispatch: None,
+        step: None,
+        commands: Vec::new(),
+    };
+    draft.record(Rule::Answer, captured);
 }
 
 fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: Hash) -> Verdict {
@@ -112,7 +146,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
         .stage()
         .and_then(|stage| match &stage.work.as_ask()?.questions {
             Questions::From { leaves, .. } => Some((stage, leaves)),
-            Questions::Choice => None,
+            Questions::Choice { .. } => None,
         });
     let going = draft.run.standing == Standing::Going;
     let Some((stage, leaves)) = asked.filter(|_| going) else {
@@ -121,14 +155,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
     if let Err(reason) = complete(&draft.evidence.questions, given) {
         return draft.refuse(Rule::AnswersIncomplete, "answer", reason);
     }
-    let captured = Fact::Captured {
-        artifact: leaves.clone(),
-        content,
-        dispatch: None,
-        step: None,
-        commands: Vec::new(),
-    };
-    draft.record(Rule::Answer, captured);
+    keep_answer(draft, leaves, content);
     let (stage, given) = (stage.name.clone(), given.clone());
     draft.record(
         Rule::Answer,
@@ -136,6 +163,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
             stage,
             answer: Outcome::Answered,
             given,
+            words: None,
         },
     );
     leave(draft, &Outcome::Answered);
@@ -232,7 +260,7 @@ fn skipped<'a>(
         return Err(String::from("the run is queued and has not started"));
     }
     // A worker's questions that cannot be read, or a move that got stuck, leave no other way.
-    let asks = matches!(&stage.work, Work::Ask(ask) if ask.questions == Questions::Choice);
+    let asks = matches!(&stage.work, Work::Ask(ask) if ask.is_choice());
     if asks && !matches!(draft.run.standing, Standing::Stuck { .. }) {
         return Err(format!("{} is a question: answer it", stage.name));
     }
@@ -308,7 +336,7 @@ pub(super) fn reset(draft: &mut Draft<'_>, reason: &str) -> Verdict {
             stage,
         },
     );
-    super::moving::enter(draft, &crate::entry::MoveReason::Edge);
+    super::moving::enter(draft, &MoveReason::Edge);
     Verdict::done(Rule::Reset)
 }
 

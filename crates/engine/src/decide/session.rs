@@ -153,7 +153,13 @@ pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
     // A person who speaks to a session that was let go has it at work again.
     if draft.run.standing == Standing::Abandoned {
         let budget_again = false;
-        draft.record(Rule::Continue, Fact::Continued { budget_again });
+        draft.record(
+            Rule::Continue,
+            Fact::Continued {
+                budget_again,
+                words: None,
+            },
+        );
     }
     inject(draft, Rule::Inject)
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use engine::{Held, Question, Reply, Rule, Time};
-use runtime::answers::{answered, chosen, questions};
+use runtime::answers::{Chosen, answered, chosen, questions};
+use runtime::asked_about;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
@@ -12,6 +13,7 @@ use runtime::person_only;
 use runtime::transact::{self};
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Value, json};
+use store::StoredRun;
 use views::{Paint, Style};
 
 use crate::arguments::Writing;
@@ -21,13 +23,13 @@ use crate::report;
 
 /// Answer a run's question, or let a stopped run continue
 ///
-/// With a choice: answers the current question. With `continue`: continues a run that is stale,
+/// With a choice: answers the current question; a text behind it is handed to those who work next. With `continue`: continues a run that is stale,
 /// abandoned, stopped or over its budget, or accepts work that no hook guarded. With --answer: answers all questions of a worker at once.
 /// Without arguments: shows the questions.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Answer {
-    /// A run (its id or first characters, with `r-`), a choice, or both
-    #[arg(value_name = "RUN|CHOICE", num_args = 0..=2)]
+    /// A run (its id or first characters, with `r-`), a choice, and what you want to say with it, in quotes
+    #[arg(value_name = "RUN|CHOICE|TEXT", num_args = 0..=3)]
     words: Vec<String>,
     /// Answer one question of a worker
     #[arg(long = "answer", value_name = "ID=TEXT", value_parser = parse_answer)]
@@ -48,35 +50,30 @@ fn parse_answer(text: &str) -> Result<(String, String), String> {
 struct Words<'a> {
     run: Option<&'a str>,
     choice: Option<&'a str>,
+    text: Option<&'a str>,
 }
 
-/// A word with the prefix of ids is a run. To give a choice with that prefix, name the run, too.
+/// A word with the prefix of ids is a run. To give a choice with that prefix, name the run, too. Of two
+/// other words the first is a run, unless a space shows that the second is a text.
 fn words(words: &[String]) -> Result<Words<'_>, Failure> {
+    let all = |run, choice, text| Ok(Words { run, choice, text });
+    let is_run = |word: &str| word.starts_with("r-");
     match words {
-        [] => Ok(Words {
-            run: None,
-            choice: None,
-        }),
-        [only] if only.starts_with("r-") => Ok(Words {
-            run: Some(only),
-            choice: None,
-        }),
-        [only] => Ok(Words {
-            run: None,
-            choice: Some(only),
-        }),
-        [run, choice] => Ok(Words {
-            run: Some(run),
-            choice: Some(choice),
-        }),
-        [..] => Err(Failure::usage("an answer takes one choice")
-            .hint("type `gatewright answer RUN CHOICE`")),
+        [] => all(None, None, None),
+        [run] if is_run(run) => all(Some(run), None, None),
+        [choice] => all(None, Some(choice), None),
+        [run, choice] if is_run(run) => all(Some(run), Some(choice), None),
+        [choice, text] if text.contains(char::is_whitespace) => all(None, Some(choice), Some(text)),
+        [run, choice] => all(Some(run), Some(choice), None),
+        [run, choice, text] => all(Some(run), Some(choice), Some(text)),
+        [..] => Err(Failure::usage("an answer takes one choice and one text")
+            .hint("type `gatewright answer RUN CHOICE \"TEXT\"`")),
     }
 }
 
 impl Answer {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let Words { run, choice } = words(&self.words)?;
+        let Words { run, choice, text } = words(&self.words)?;
         if choice.is_some() && !self.answers.is_empty() {
             return Err(
                 Failure::usage("a choice and --answer cannot be combined").hint("use one of them")
@@ -87,14 +84,15 @@ impl Answer {
         }
         self.once_each()?;
         let mut workspace = Workspace::for_writing(context)?;
-        let stored = find_run::find(&workspace, run)?;
+        let (stored, choice, text) = self.meant(&workspace, Words { run, choice, text })?;
         let given = self.answers.iter();
         let command = KeyedCommand::new("answer")
             .with_all("choice", choice.map(str::to_owned))
+            .with_all("text", text.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
         let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
-            Some(choice) => chosen(opened, choice, at),
+            Some(choice) => chosen(workspace, opened, Chosen { choice, text }, at),
             None => answered(workspace, opened, &self.answers),
         };
         let mut decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
@@ -109,6 +107,23 @@ impl Answer {
 }
 
 impl Answer {
+    /// Two words without a space are a run and a choice; if there is no such run, a choice and a text.
+    fn meant<'a>(
+        &self,
+        workspace: &Workspace<'_>,
+        words: Words<'a>,
+    ) -> Result<(StoredRun, Option<&'a str>, Option<&'a str>), Failure> {
+        let Words { run, choice, text } = words;
+        let found = find_run::find(workspace, run);
+        match (found, run, choice, text) {
+            (Err(_), Some(first), Some(second), None) if !first.starts_with("r-") => {
+                let stored = find_run::find(workspace, None)?;
+                Ok((stored, Some(first), Some(second)))
+            }
+            (found, _, choice, text) => Ok((found?, choice, text)),
+        }
+    }
+
     fn once_each(&self) -> Result<(), Failure> {
         let mut seen = BTreeSet::new();
         let twice = self.answers.iter().find(|(id, _)| !seen.insert(id));
@@ -138,13 +153,14 @@ fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exi
     person_only::require_person(context, "answer", Held::Nobody)?;
     let opened = workspace.opened(stored)?;
     let questions = questions(&workspace, &opened)?.unwrap_or_default();
+    let view = asked_about::next(&workspace, &opened)?;
     let json = || {
-        let mut facts = report::standing(&opened);
+        let mut facts = report::standing_with(&opened, &view);
         facts["questions"] = questions.iter().map(question_json).collect();
         facts
     };
     let text = |paint| {
-        let mut text = report::next(&opened).text(paint);
+        let mut text = view.text(paint);
         questions
             .iter()
             .for_each(|question| text.push_str(&question_text(question, paint)));
@@ -200,15 +216,23 @@ mod tests {
 
     #[test]
     fn a_run_and_a_choice_are_told_apart() {
-        let check = |typed: &[&str], run: Option<&str>, choice: Option<&str>| {
+        let check = |typed: &[&str], [run, choice, text]: [Option<&str>; 3]| {
             let typed: Vec<String> = typed.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(words(&typed), Ok(Words { run, choice }));
+            assert_eq!(words(&typed), Ok(Words { run, choice, text }));
         };
-        check(&[], None, None);
-        check(&["r-7f"], Some("r-7f"), None);
-        check(&["yes"], None, Some("yes"));
-        check(&["r-7f", "yes"], Some("r-7f"), Some("yes"));
-        check(&["7f", "continue"], Some("7f"), Some("continue"));
+        check(&[], [None; 3]);
+        check(&["r-7f"], [Some("r-7f"), None, None]);
+        check(&["yes"], [None, Some("yes"), None]);
+        check(&["r-7f", "yes"], [Some("r-7f"), Some("yes"), None]);
+        check(&["7f", "continue"], [Some("7f"), Some("continue"), None]);
+        check(
+            &["change", "add a log"],
+            [None, Some("change"), Some("add a log")],
+        );
+        check(
+            &["r-7f", "change", "log"],
+            [Some("r-7f"), Some("change"), Some("log")],
+        );
     }
 
     #[test]

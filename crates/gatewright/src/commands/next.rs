@@ -3,7 +3,7 @@
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{find_run, lost_work, transact};
+use runtime::{asked_about, find_run, lost_work, transact};
 
 use crate::arguments::OfRun;
 use crate::exit::Exit;
@@ -19,23 +19,27 @@ pub(crate) struct Next {
 
 impl Next {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let opened = self.opened(context)?;
-        let view = report::next(&opened);
-        output.facts(|paint| view.text(paint), || report::standing(&opened))?;
+        let (workspace, opened) = self.opened(context)?;
+        let view = asked_about::next(&workspace, &opened)?;
+        output.facts(
+            |paint| view.text(paint),
+            || report::standing_with(&opened, &view),
+        )?;
         Ok(Exit::Success)
     }
 
     /// Reads the run. Only where the steps of a task graph are still to be planned, or a worker of
     /// ours is gone, is anything written.
-    fn opened(&self, context: &Context) -> Result<OpenRun, Failure> {
+    fn opened<'c>(&self, context: &'c Context) -> Result<(Workspace<'c>, OpenRun), Failure> {
         let mut workspace = find_run::workspace(context)?;
         let stored = find_run::find(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let planned = engine::pending(&opened.pipeline, opened.run()).is_none();
         if planned && !lost_work::has_lost_work(&workspace, &opened) {
-            return Ok(opened);
+            return Ok((workspace, opened));
         }
         let mut workspace = Workspace::for_writing(context)?;
-        transact::prepare(&mut workspace, opened)
+        let opened = transact::prepare(&mut workspace, opened)?;
+        Ok((workspace, opened))
     }
 }

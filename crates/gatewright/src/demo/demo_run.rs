@@ -124,7 +124,10 @@ impl<'a> DemoRun<'a> {
     /// A person chooses.
     pub(super) fn chooses(&mut self, choice: &str) -> Result<(), Failure> {
         let choice = Outcome::parse(choice).map_err(|problem| Failure::bug(problem.to_string()))?;
-        let what = Happening::Person(PersonEvent::Answered(Answer::Choice(choice)));
+        let what = Happening::Person(PersonEvent::Answered(Answer::Choice {
+            choice,
+            words: None,
+        }));
         let decided = self.drive(&|_, _| Ok(what.clone().into()))?;
         accepted(&decided).map(drop)
     }

@@ -5,7 +5,7 @@ use engine::{
     WorkEvent,
 };
 use hosts::Answer;
-use runtime::answers::chosen;
+use runtime::answers::{Chosen, chosen};
 use runtime::backup;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
@@ -62,13 +62,20 @@ fn act_on(
         Act::Reset => mark_before(guarded, key)?,
         Act::Start | Act::Answer(_) | Act::Finish | Act::Retry | Act::Cancel => None,
     };
-    let answered = guarded.submit_with(Options { by, key }, &mut |_, opened, at| match meant(
-        act, arguments,
-    ) {
-        Meant::Choice(word) => chosen(opened, &word, at),
-        Meant::Happening(what) => Ok(Request::from(what)),
-        Meant::Nothing(why) => Err(Failure::refused(why)),
-    });
+    let answered = guarded.submit_with(
+        Options { by, key },
+        &mut |workspace, opened, at| match meant(act, arguments) {
+            Meant::Choice { choice, text } => {
+                let given = Chosen {
+                    choice: &choice,
+                    text: Some(&text),
+                };
+                chosen(workspace, opened, given, at)
+            }
+            Meant::Happening(what) => Ok(Request::from(what)),
+            Meant::Nothing(why) => Err(Failure::refused(why)),
+        },
+    );
     // A person typed it, and a person sees what came of it.
     Ok(match answered {
         Ok(decided) => {
@@ -132,7 +139,11 @@ const NO_CHOICE: &str = "type the choice after the command; `gatewright next` li
 /// What a command stands for, with what follows it.
 #[derive(Debug, PartialEq, Eq)]
 enum Meant {
-    Choice(String),
+    /// A choice, and what the person says behind it.
+    Choice {
+        choice: String,
+        text: String,
+    },
     Happening(Happening),
     Nothing(&'static str),
 }
@@ -146,9 +157,15 @@ fn meant(act: &Act, arguments: &str) -> Meant {
         Act::Start => Meant::Nothing(
             "this session already holds a run: end it first, or start another session",
         ),
-        Act::Answer(Some(choice)) => Meant::Choice(choice.to_string()),
+        Act::Answer(Some(choice)) => Meant::Choice {
+            choice: choice.to_string(),
+            text: arguments.trim().to_owned(),
+        },
         Act::Answer(None) => match first_word(arguments) {
-            Some((word, _)) => Meant::Choice(word.to_owned()),
+            Some((word, rest)) => Meant::Choice {
+                choice: word.to_owned(),
+                text: rest.trim().to_owned(),
+            },
             None => Meant::Nothing(NO_CHOICE),
         },
         Act::Finish => Meant::Happening(Happening::Person(PersonEvent::FinishAsked)),
@@ -231,7 +248,10 @@ mod tests {
 
     #[test]
     fn an_act_takes_what_follows_its_command() {
-        let choice = |word: &str| Meant::Choice(word.to_owned());
+        let choice = |word: &str, text: &str| Meant::Choice {
+            choice: word.to_owned(),
+            text: text.to_owned(),
+        };
         let stop = Outcome::parse("stop").ok();
         let cancel = |reason: &str| {
             Meant::Happening(Happening::Person(PersonEvent::CancelAsked {
@@ -241,8 +261,9 @@ mod tests {
         for (act, arguments, expected) in [
             (Act::Cancel, " too slow ", cancel("too slow")),
             (Act::Cancel, "", cancel(NO_REASON)),
-            (Act::Answer(None), "stop now", choice("stop")),
-            (Act::Answer(stop), "", choice("stop")),
+            (Act::Answer(None), "stop now", choice("stop", "now")),
+            (Act::Answer(stop.clone()), "", choice("stop", "")),
+            (Act::Answer(stop), " too slow", choice("stop", "too slow")),
             (Act::Answer(None), "", Meant::Nothing(NO_CHOICE)),
             (
                 Act::Finish,

@@ -7,15 +7,14 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use engine::{
-    Answer as Given, AskWork, CallId, Happening, Outcome, PersonEvent, Question, Questions,
-};
+use engine::{AskWork, CallId, Outcome, Question, Questions, Stage};
 use hosts::{Answer, DEFAULT_SESSION_HOST, Event, Payload, RecordedAnswer, What};
+use runtime::answers::{self, Chosen};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
 use runtime::witness::{self, NotedAnswer};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{answers, commit};
+use runtime::{clock, commit};
 use store::Key;
 
 use super::answer;
@@ -32,7 +31,11 @@ const NOBODY_KNOWS: &str = "the host did not record that you gave the answer";
 
 /// What the run asked for, from answers in the host's form.
 enum RunAnswer {
-    Choice(Outcome),
+    Choice {
+        choice: Outcome,
+        /// What the person says with it.
+        text: Option<String>,
+    },
     Texts(Vec<(String, String)>),
 }
 
@@ -172,10 +175,12 @@ fn request(
     found: &RunAnswer,
 ) -> Result<Request, Failure> {
     match found {
-        RunAnswer::Choice(choice) => {
-            let given = Given::Choice(choice.clone());
-            let answered = Happening::Person(PersonEvent::Answered(given));
-            Ok(Request::from(answered))
+        RunAnswer::Choice { choice, text } => {
+            let given = Chosen {
+                choice: choice.as_str(),
+                text: text.as_deref(),
+            };
+            answers::chosen(workspace, opened, given, clock::now())
         }
         RunAnswer::Texts(texts) => answers::answered(workspace, opened, texts),
     }
@@ -236,7 +241,7 @@ fn matching(
     given: &[(String, Vec<String>)],
 ) -> Result<Option<RunAnswer>, Failure> {
     Ok(match ask.questions {
-        Questions::Choice => chosen(guarded, given).map(RunAnswer::Choice),
+        Questions::Choice { .. } => chosen(guarded, given),
         Questions::From { .. } => {
             let questions = answers::questions(guarded.workspace, &guarded.opened)?;
             matched(&questions.unwrap_or_default(), given).map(RunAnswer::Texts)
@@ -250,7 +255,7 @@ fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
     stage.work.as_ask().cloned()
 }
 
-fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<Outcome> {
+fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<RunAnswer> {
     let asked = engine::question_of(&guarded.opened.pipeline, guarded.opened.run())?;
     let mut given = given.iter();
     let (_, labels) = given.find(|(question, _)| is_same(question, &asked))?;
@@ -258,11 +263,26 @@ fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<
         return None;
     };
     let stage = &guarded.opened.run().position.stage;
-    let choices = guarded.opened.pipeline.stage(stage)?.on.keys();
-    choices
-        .into_iter()
-        .find(|choice| is_same(choice.as_str(), label))
-        .cloned()
+    meant(guarded.opened.pipeline.stage(stage)?, label)
+}
+
+/// A choice, a choice with words behind it, or only words, where one choice needs them.
+fn meant(stage: &Stage, typed: &str) -> Option<RunAnswer> {
+    let choices = || stage.on.keys();
+    let answer = |choice: &Outcome, text: Option<&str>| RunAnswer::Choice {
+        choice: choice.clone(),
+        text: text.map(str::to_owned),
+    };
+    if let Some(choice) = choices().find(|choice| is_same(choice.as_str(), typed)) {
+        return Some(answer(choice, None));
+    }
+    let with_words = choices().find_map(|choice| {
+        let (word, rest) = typed.trim().split_at_checked(choice.as_str().len())?;
+        let words = rest.strip_prefix([':', ',', ' '])?.trim();
+        (is_same(choice.as_str(), word) && !words.is_empty()).then(|| answer(choice, Some(words)))
+    });
+    let only_words = || Some(answer(stage.choice_in_words()?, Some(typed)));
+    with_words.or_else(only_words)
 }
 
 /// An answer to every question of the worker; some are not all.

@@ -75,7 +75,7 @@ fn fields_read_by_stages(
                 let (id, text) = QUESTION;
                 vec![(field, json!([{ "id": id, "question": text }]))]
             }
-            engine::Questions::Choice => Vec::new(),
+            engine::Questions::Choice { .. } => Vec::new(),
         },
         Work::Steps(steps) => {
             let field = steps.source.field().into_iter();

@@ -16,7 +16,10 @@ use super::simulation::{CalledBy, Simulation};
 impl Simulation {
     pub(super) fn person(&mut self, act: &PersonAct) -> CaseOutcome<()> {
         match act {
-            PersonAct::Answer(choice) => self.answers(choice.as_str()),
+            PersonAct::Answer { choice, words } if words.is_empty() => {
+                self.answers(choice.as_str())
+            }
+            PersonAct::Answer { choice, words } => self.answers(&format!("{choice}: {words}")),
             PersonAct::Answers(_) => self.answers("The first."),
             PersonAct::Finish => self.finishes(),
             PersonAct::Continue
@@ -95,7 +98,9 @@ impl Simulation {
         };
         let labels = stage.on.keys().map(ToString::to_string).collect();
         let question = match &ask.questions {
-            Questions::Choice => engine::question_of(&self.pipeline, &run).unwrap_or_default(),
+            Questions::Choice { .. } => {
+                engine::question_of(&self.pipeline, &run).unwrap_or_default()
+            }
             Questions::From { .. } => QUESTION.1.to_owned(),
         };
         Ok((question, labels))

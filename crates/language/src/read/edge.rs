@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    After, ArtifactName, CounterName, Edge, Outcome, ParamName, StageName, Target, nearest,
+    After, ArtifactName, CounterName, Edge, Outcome, ParamName, StageName, Target, WordsRule,
+    nearest,
 };
 
 use super::value::braced;
@@ -43,6 +44,7 @@ impl Reader<'_> {
                     count: None,
                     reset: Vec::new(),
                     approves: Vec::new(),
+                    words: WordsRule::default(),
                 })
             }
             Value::Table(_) => self.long_edge(node),
@@ -66,11 +68,21 @@ impl Reader<'_> {
         let approves = self.list(fields, "approves", |reader, node| {
             reader.name(node, ArtifactName::parse)
         });
+        let words = self.words_rule(fields);
         Some(Edge {
             to: to?,
             count,
             reset,
             approves,
+            words: words.unwrap_or_default(),
+        })
+    }
+
+    /// Must a person say something? An edge and a whole question write it in the same way.
+    pub(super) fn words_rule(&mut self, fields: &Fields<'_>) -> Option<WordsRule> {
+        self.optional(fields, "text", |reader, node| {
+            let rules = [WordsRule::Optional, WordsRule::Required];
+            reader.word(node, vocabulary::WORDS_RULES, &rules)
         })
     }
 

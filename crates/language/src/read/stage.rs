@@ -1,12 +1,19 @@
 //! Stages: the kind, the keys that every kind has, and the keys that it should not have.
 
-use engine::{Retry, Stage, StageName, StopRule, Work, Writes, nearest};
+use engine::{Retry, Stage, StageName, StopRule, WordsRule, Work, Writes, nearest};
 
 use super::{Fields, Reader};
 use crate::diagnostic::{listed, quote};
 use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, Kind, STOPS};
+
+/// Every choice of the question needs the person's words.
+fn require_words(stage: &mut Stage) {
+    let choices = stage.on.iter_mut();
+    let choices = choices.filter(|(outcome, _)| !outcome.is_fault());
+    choices.for_each(|(_, edge)| edge.words = WordsRule::Required);
+}
 
 impl Reader<'_> {
     pub(super) fn stage(&mut self, entry: &Entry) -> Option<Stage> {
@@ -20,7 +27,15 @@ impl Reader<'_> {
         };
         let work = self.work(fields, kind);
         let stage = self.common(fields);
-        Some(stage(name?, work?))
+        let words = match kind {
+            Kind::Ask => self.words_rule(fields),
+            Kind::Agent | Kind::Open | Kind::Check | Kind::Review | Kind::Steps | Kind::End => None,
+        };
+        let mut stage = stage(name?, work?);
+        if words == Some(WordsRule::Required) {
+            require_words(&mut stage);
+        }
+        Some(stage)
     }
 
     /// Everything but the name and the work, which may have failed.

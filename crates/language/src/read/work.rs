@@ -137,7 +137,7 @@ impl Reader<'_> {
     pub(super) fn ask_work(&mut self, fields: &Fields<'_>) -> Option<AskWork> {
         let question = self.required(fields, "ask", Self::filled);
         let questions = match (fields.get("from"), fields.get("leaves")) {
-            (None, None) => Some(Questions::Choice),
+            (None, None) => Some(Questions::Choice { leaves: None }),
             (Some(from), Some(leaves)) => {
                 let (field, leaves) = (self.field_of(from), self.artifact_name(leaves));
                 field
@@ -145,7 +145,9 @@ impl Reader<'_> {
                     .map(|(field, leaves)| Questions::From { field, leaves })
             }
             (Some(_), None) => self.missing(fields, "leaves"),
-            (None, Some(_)) => self.missing(fields, "from"),
+            (None, Some(leaves)) => self.artifact_name(leaves).map(|leaves| Questions::Choice {
+                leaves: Some(leaves),
+            }),
         };
         Some(AskWork {
             question: question?,

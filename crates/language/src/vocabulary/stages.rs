@@ -21,6 +21,11 @@ pub(crate) static EDGE: Table = Table {
             NAMES,
             "Artifacts whose current content a person approves with this answer.",
         ),
+        optional(
+            "text",
+            Shape::Word(WORDS_RULES),
+            "Whether the person must say something with this choice.",
+        ),
     ]],
     choice: &[],
 };
@@ -267,7 +272,12 @@ pub(crate) static ASK_STAGE: Table = Table {
             optional(
                 "leaves",
                 Shape::Name,
-                "The artifact for the answers to a worker's questions.",
+                "The artifact for the answers to a worker's questions, or for what a person says with a choice.",
+            ),
+            optional(
+                "text",
+                Shape::Word(WORDS_RULES),
+                "Whether the person must say something with every choice.",
             ),
         ],
         COMMON,

@@ -70,7 +70,7 @@ impl Orchestrator<'_, '_> {
         match choice {
             Choice::Retry => Ok(Some(Happening::Person(PersonEvent::RetryAsked))),
             Choice::Continue => Ok(Some(Happening::Person(PersonEvent::Answered(
-                Given::Continue,
+                Given::Continue { words: None },
             )))),
             Choice::Skip { outcomes } => {
                 let Some(outcome) = self.outcome(terminal, opened, outcomes)? else {

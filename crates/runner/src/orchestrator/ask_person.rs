@@ -4,12 +4,14 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{Reply, Who};
-use runtime::answers;
+use runtime::answers::{self, Chosen};
+use runtime::asked_about;
 use runtime::failure::Failure;
 use runtime::ids;
 use runtime::transact::{self, Decided, Options, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
+use views::Paint;
 
 use super::{Orchestrator, PERSON_POLL_INTERVAL, TICK};
 use crate::drive_options::{DriveEnd, WhenWaiting};
@@ -61,9 +63,14 @@ impl Orchestrator<'_, '_> {
                 Reply::Allow | Reply::Hold(_) | Reply::Inject(_) | Reply::Done => Ok(None),
             };
         }
-        self.tell_question(&opened, &asked, &why);
+        let is_new = self.tell_question(&opened, &asked, &why);
         let who = self.workspace.context.who();
-        match (asked, self.person_at_terminal(&who), self.when_waiting) {
+        let mut person = self.person_at_terminal(&who);
+        if let Some(person) = person.as_mut().filter(|_| is_new) {
+            let view = asked_about::next(self.workspace, &opened)?;
+            person.terminal.say(&view.background_text(Paint::Plain))?;
+        }
+        match (asked, person, self.when_waiting) {
             (PersonQuestion::Choice { choices, .. }, Some(person), _) => {
                 self.ask_choice(&opened, person, &choices)
             }
@@ -81,11 +88,11 @@ impl Orchestrator<'_, '_> {
         }
     }
 
-    /// Reports the question once for each version of the run.
-    fn tell_question(&mut self, opened: &OpenRun, asked: &PersonQuestion, why: &str) {
+    /// Reports the question once for each version of the run. Is it a new one?
+    fn tell_question(&mut self, opened: &OpenRun, asked: &PersonQuestion, why: &str) -> bool {
         let version = opened.stored.version;
         if self.asked.replace(version) == Some(version) {
-            return;
+            return false;
         }
         let (question, choices) = match asked {
             PersonQuestion::Choice { question, choices } => (question.as_str(), choices.clone()),
@@ -95,6 +102,7 @@ impl Orchestrator<'_, '_> {
         };
         let question = question.to_owned();
         self.tell(opened, &Progress::Asked { question, choices });
+        true
     }
 
     /// Only a person is asked, never an agent or a script.
@@ -118,12 +126,16 @@ impl Orchestrator<'_, '_> {
         mut person: Person<'_>,
         choices: &[String],
     ) -> Result<Option<DriveEnd>, Failure> {
-        let Some(choice) = self.one_of(person.terminal.as_mut(), opened, choices)? else {
+        let Some((choice, text)) = self.choice(person.terminal.as_mut(), opened, choices)? else {
             return Ok(None);
+        };
+        let given = Chosen {
+            choice: &choice,
+            text: Some(&text),
         };
         let key = ids::key()?;
         let decided =
-            person_question::submit_answer(self.workspace, opened, person.who, &key, &choice)?;
+            person_question::submit_answer(self.workspace, opened, person.who, &key, given)?;
         self.answered(&decided, &mut person, choice)
     }
 
@@ -162,6 +174,29 @@ impl Orchestrator<'_, '_> {
         )?;
         let answer = format!("{} answers", answers.len());
         self.answered(&decided, &mut person, answer)
+    }
+
+    /// The typed choice and the words behind it; `None` if it is not one of these.
+    fn choice(
+        &self,
+        terminal: &mut dyn Prompt,
+        opened: &OpenRun,
+        choices: &[String],
+    ) -> Result<Option<(String, String)>, Failure> {
+        terminal.say(&format!(
+            "{} (your words may follow): ",
+            choices.join(" / ")
+        ))?;
+        let Some(typed) = self.read_line(terminal, opened)? else {
+            return Ok(None);
+        };
+        let typed = typed.trim();
+        let (choice, text) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        if choices.iter().any(|known| known == choice) {
+            return Ok(Some((choice.to_owned(), text.trim().to_owned())));
+        }
+        terminal.say(&format!("'{}' is not one of these\n", views::line(choice)))?;
+        Ok(None)
     }
 
     /// The typed word; `None` if it is not one of these.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{
-    AgentName, AgentPattern, ArtifactName, Definition, Fault, MemberState, Outcome, Questions,
-    ReviewWork, Run, SESSION, Seconds, Stage, Standing, StepId, StepsWork, Turn, Usage, Work,
+    AgentName, AgentPattern, ArtifactName, Definition, Fault, MemberState, Outcome, ReviewWork,
+    Run, SESSION, Seconds, Stage, Standing, StepId, StepsWork, Turn, Usage, WordsRule, Work,
     Worker, Writes,
 };
 
@@ -42,7 +42,7 @@ pub(super) fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<St
         }
         Work::End(_) => after_steps(definition, stage),
         Work::Check(_) => check_steps(stage),
-        Work::Ask(work) => ask_steps(stage, work.questions == Questions::Choice),
+        Work::Ask(work) => ask_steps(stage, work.is_choice()),
         Work::Review(work) => review_steps(definition, stage, run, work),
         Work::Steps(work) => graph_steps(definition, stage, run, work),
     }
@@ -187,9 +187,15 @@ fn ask_steps(stage: &Stage, is_choice: bool) -> Vec<Step> {
     let timeout = Fault::Timeout.word();
     let choices = stage
         .on
-        .keys()
-        .filter(|outcome| is_choice && outcome.as_str() != timeout);
-    let choices = choices.map(|choice| PersonAct::Answer(choice.clone()));
+        .iter()
+        .filter(|(outcome, _)| is_choice && outcome.as_str() != timeout);
+    let choices = choices.map(|(choice, edge)| PersonAct::Answer {
+        choice: choice.clone(),
+        words: match edge.words {
+            WordsRule::Optional => String::new(),
+            WordsRule::Required => String::from("do it like this"),
+        },
+    });
     let given = BTreeMap::from([(String::from("q1"), String::from("yes"))]);
     let answers = (!is_choice).then_some(PersonAct::Answers(given));
     let asked = choices

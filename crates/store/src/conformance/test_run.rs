@@ -6,7 +6,7 @@ use engine::{
     AgentName, AgentWork, Begins, Budget, Conversation, Decision, Definition, Driver, Edge, End,
     EndWork, Entry, Fact, HostName, Leaves, Mode, NameError, Outcome, PipelineName, Reads, Reply,
     Rule, Run, RunId, Stage, StageName, Standing, Started, Status, StopRule, Target, Time, Who,
-    Work, Worker, WorkerSettings, Writes,
+    WordsRule, Work, Worker, WorkerSettings, Writes,
 };
 
 use crate::{Backend, Commit, Error, Files, NewRun, StoredRun, Transacted};
@@ -170,6 +170,7 @@ pub fn definition() -> Result<Definition, NameError> {
         count: None,
         reset: Vec::new(),
         approves: Vec::new(),
+        words: WordsRule::default(),
     };
     let on = BTreeMap::from([(Outcome::parse("done")?, done)]);
     Ok(Definition {

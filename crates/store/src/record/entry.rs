@@ -1,8 +1,8 @@
 //! The listing of journal entries. Existing journals contain its words, so they never change.
 
 use engine::{
-    CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, MoveReason,
-    ProgramPlace, Started, TreeAround, Who, WorkResult,
+    CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, ProgramPlace, Started,
+    TreeAround, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -55,7 +55,7 @@ records! {
         Planned { stage, steps } = "planned",
         StepsRevived { stage } = "steps_revived",
 
-        Answered { stage, answer, given } = "answered",
+        Answered { stage, answer, given, words } = "answered",
         Approved { artifact, content } = "approved",
         Overridden { stage, outcome, reason } = "overridden",
 
@@ -66,7 +66,7 @@ records! {
         WentStale = "went_stale",
         OverBudget { what } = "over_budget",
         Halted { reason } = "halted",
-        Continued { budget_again } = "continued",
+        Continued { budget_again, words } = "continued",
         Cancelled { reason } = "cancelled",
         Reset { reason, stage } = "reset",
         Bypassed { until, reason } = "bypassed",
@@ -85,13 +85,6 @@ records! {
     }
     words CheckVerdict { Passed = "passed", Failed = "failed", Void = "void" }
     struct Move { from, outcome, to, along, counted, reset, resume }
-    kinds MoveReason {
-        Edge = "edge",
-        Full(counter) = "full",
-        Unapproved(artifact) = "unapproved",
-        Interrupted = "interrupted",
-        StaleGate = "stale_gate",
-    }
     struct CheckResult { argv, ended, duration_ms, tail, matched_failure, programs }
     struct CheckedProgram { path, hash, place }
     words ProgramPlace { System = "system", Account = "account", Project = "project" }

@@ -1,9 +1,10 @@
 //! The listing of runs.
 
 use engine::{
-    Binding, BindingState, Bypass, Captured, Dispatch, Driver, Duty, Fault, Gate, Grant, Graph,
-    KnownWorker, Member, MemberState, Override, Panel, Position, Process, Resume, Run, Standing,
-    TreeAccess, Turn, Unguarded, UnguardedWork, Usage, Witness,
+    Binding, BindingState, Bypass, Captured, CommandEnd, Dispatch, Driver, Duty, Fault, Gate,
+    Grant, Graph, Happened, KnownWorker, Member, MemberState, MoveReason, Override, Panel, Passage,
+    Position, Process, Resume, Run, Standing, TreeAccess, Turn, Unguarded, UnguardedWork, Usage,
+    Witness,
 };
 
 use super::listing::records;
@@ -13,10 +14,29 @@ records! {
         id, definition, task, params, driver, host, started_at, touched_at, position, standing, counters,
         before, artifacts, approved, approved_commands, gates, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, environment,
-        unguarded,
+        unguarded, trail,
     }
+    struct Passage { stage, outcome, along, happened }
+    kinds MoveReason {
+        Edge = "edge",
+        Full(counter) = "full",
+        Unapproved(artifact) = "unapproved",
+        Interrupted = "interrupted",
+        StaleGate = "stale_gate",
+    }
+    kinds Happened {
+        Worked { agent, step, outcome, left } = "worked",
+        Failed { agent, step, fault, reason } = "failed",
+        Checked { verdict, commands } = "checked",
+        Answered { by, choice, words } = "answered",
+        Skipped { by, outcome, reason } = "skipped",
+        Continued { by, words } = "continued",
+        Reset { by, reason } = "reset",
+        Restored { by, reason } = "restored",
+    }
+    struct CommandEnd { argv, ended, matched_failure, tail }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
-    struct Position { stage, visit, entered_at, retries, resume, strayed_from }
+    struct Position { stage, visit, entered_at, retries, resume, strayed_from, happened }
     struct Resume { to, count, artifact }
     kinds Standing {
         Queued = "queued",

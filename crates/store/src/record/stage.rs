@@ -3,7 +3,8 @@
 use engine::{
     After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FailsOn,
     FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage,
-    Step, StepsSource, StepsWork, StopRule, Target, Work, Worker, WorkerSettings, Writes,
+    Step, StepsSource, StepsWork, StopRule, Target, WordsRule, Work, Worker, WorkerSettings,
+    Writes,
 };
 
 use super::listing::records;
@@ -38,7 +39,7 @@ records! {
     struct FieldOf { artifact, field }
 
     struct AskWork { question, questions }
-    kinds Questions { Choice = "choice", From { field, leaves } = "from" }
+    kinds Questions { Choice { leaves } = "choice", From { field, leaves } = "from" }
 
     struct ReviewWork { owner, owner_settings, panel, rounds, of, reads, fixes }
     struct Reviewer { agent, settings, leaves, last_word }
@@ -55,7 +56,8 @@ records! {
     struct EndWork { end, after, leaves }
     words End { Completed = "completed", Failed = "failed", Cancelled = "cancelled" }
 
-    struct Edge { to, count, reset, approves }
+    struct Edge { to, count, reset, approves, words }
+    words WordsRule { Optional = "optional", Required = "required" }
     kinds Target {
         Stage(stage) = "stage",
         Interrupted = "interrupted",

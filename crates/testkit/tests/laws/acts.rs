@@ -3,13 +3,16 @@
 use engine::{
     AgentName, Answer, ArtifactName, CheckEnd, CheckResult, Ending, EngineEvent, Event, Evidence,
     Fault, Happening, MemberState, Outcome, PersonEvent, Pipeline, Question, Seen, SessionEvent,
-    StepId, Time, TreeAround, Unguarded, Usage, Who, Witness, Work, WorkEvent, WorkRef, Worker,
-    needs,
+    StepId, Time, TreeAround, Unguarded, Usage, Who, Witness, Words, Work, WorkEvent, WorkRef,
+    Worker, needs,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hosted::{Hosted, hosted, told};
 use crate::world::{World, hash, session};
+
+/// What a person says with every choice.
+const PERSONS_WORDS: &str = "rather like this";
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Act {
@@ -150,7 +153,7 @@ fn answers(pipeline: &Pipeline, world: &World) -> Vec<Act> {
     };
     match &stage.work {
         Work::Ask(ask) => match &ask.questions {
-            engine::Questions::Choice => stage
+            engine::Questions::Choice { .. } => stage
                 .on
                 .keys()
                 .map(|choice| Act::Answer(choice.to_string()))
@@ -362,9 +365,13 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
             usage: Usage::default(),
         }),
         Act::Check(how) => checks(world, *how),
-        Act::Answer(choice) => Happening::Person(PersonEvent::Answered(Answer::Choice(
-            Outcome::parse(choice).ok()?,
-        ))),
+        Act::Answer(choice) => Happening::Person(PersonEvent::Answered(Answer::Choice {
+            choice: Outcome::parse(choice).ok()?,
+            words: Some(Words {
+                text: String::from(PERSONS_WORDS),
+                content: hash(9),
+            }),
+        })),
         Act::Answers => {
             let given = BTreeMap::from([(String::from("q1"), String::from("yes"))]);
             Happening::Person(PersonEvent::Answered(Answer::Answers {
@@ -374,7 +381,7 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         }
         Act::Finish => Happening::Person(PersonEvent::FinishAsked),
         Act::Retry => Happening::Person(PersonEvent::RetryAsked),
-        Act::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue)),
+        Act::Continue => Happening::Person(PersonEvent::Answered(Answer::Continue { words: None })),
         Act::Unguarded => Happening::Session(SessionEvent::Unguarded(Unguarded {
             witness: Witness::Transcript,
             what: String::from("a call that no hook saw"),
@@ -419,7 +426,11 @@ fn checks(world: &World, how: CheckHow) -> Happening {
             argv: vec!["true".into()],
             ended,
             duration_ms: 1,
-            tail: String::new(),
+            tail: if how == CheckHow::Fails {
+                String::from("2 of 7 tests failed")
+            } else {
+                String::new()
+            },
             matched_failure: false,
             programs: Vec::new(),
         }],

@@ -13,6 +13,7 @@ mod alive;
 mod audit;
 mod broken;
 mod broken_hosts;
+mod causes;
 mod chance;
 mod definitions;
 mod guarded;

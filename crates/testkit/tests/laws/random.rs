@@ -28,6 +28,33 @@ struct Wanderer<'a> {
     advances: usize,
 }
 
+/// A decision of a random history: the run before it, its entries, and what came of it.
+pub(crate) type Onlooker<'a> =
+    &'a mut dyn FnMut(&Pipeline, &World, &[Entry], &World) -> Result<(), String>;
+
+/// Plays so many random histories, and shows every decision to the onlooker.
+pub(crate) fn wanderings(seeds: u64, onlooker: Onlooker<'_>) {
+    for seed in 1..=seeds {
+        let mut chance = Chance::new(seed);
+        let text = random(&mut chance);
+        let Ok(pipeline) = pipeline(&text) else {
+            continue;
+        };
+        let mut world = begun(&pipeline, &small_params(&pipeline)).0;
+        for _ in 0..80 {
+            let act = choose(&pipeline, &world, Scope::Work, &mut chance);
+            let Some((event, evidence)) = event(&pipeline, &world, &act) else {
+                continue;
+            };
+            let decision = engine::decide(&pipeline, &world.run, &event, &evidence);
+            let after = world.after(&decision);
+            onlooker(&pipeline, &world, &decision.entries, &after)
+                .unwrap_or_else(|law| panic!("seed {seed}: {law}\n{text}"));
+            world = after;
+        }
+    }
+}
+
 /// Plays one random history; the first broken law ends it.
 pub(crate) fn wander(seed: u64, judge: Judge<'_>) -> Result<Wandered, String> {
     let mut chance = Chance::new(seed);
@@ -63,13 +90,43 @@ pub(crate) fn wander(seed: u64, judge: Judge<'_>) -> Result<Wandered, String> {
     })
 }
 
+/// Mostly something that the engine would like, so that runs get far; often anything at all.
+fn choose(pipeline: &Pipeline, world: &World, scope: Scope, chance: &mut Chance) -> Act {
+    let all = acts(pipeline, world, scope);
+    if chance.once_in(3) {
+        return chance.pick(&all).clone();
+    }
+    let leads_on = |act: &&Act| {
+        event(pipeline, world, act).is_some_and(|(event, evidence)| {
+            let decision = engine::decide(pipeline, &world.run, &event, &evidence);
+            decision.entries.iter().any(|entry| {
+                matches!(
+                    entry.fact,
+                    Fact::Moved(_) | Fact::Admitted { .. } | Fact::Ended { .. }
+                )
+            })
+        })
+    };
+    let useful: Vec<&Act> = all.iter().filter(leads_on).collect();
+    if useful.is_empty() {
+        chance.pick(&all).clone()
+    } else {
+        (*chance.pick(&useful)).clone()
+    }
+}
+
 impl Wanderer<'_> {
     fn step(
         &mut self,
         chance: &mut Chance,
         late: &mut Vec<(Event, Evidence)>,
     ) -> Result<(), String> {
-        let act = self.choose(chance);
+        let act = if chance.once_in(20) {
+            Act::Unguarded
+        } else {
+            let scope = *chance.pick(&[Scope::Work, Scope::Sessions, Scope::Hosted]);
+            choose(self.pipeline, &self.world, scope, chance)
+        };
         if act == Act::TreeChanges {
             self.world.tree = 3 - self.world.tree;
             return Ok(());
@@ -92,38 +149,6 @@ impl Wanderer<'_> {
             self.judge(&event, &evidence)?;
         }
         Ok(())
-    }
-
-    /// Mostly something that the engine would like, so that runs get far; often anything at all.
-    fn choose(&self, chance: &mut Chance) -> Act {
-        if chance.once_in(20) {
-            return Act::Unguarded;
-        }
-        let scope = *chance.pick(&[Scope::Work, Scope::Sessions, Scope::Hosted]);
-        let all = acts(self.pipeline, &self.world, scope);
-        if chance.once_in(3) {
-            return chance.pick(&all).clone();
-        }
-        let useful: Vec<&Act> = all
-            .iter()
-            .filter(|act| {
-                event(self.pipeline, &self.world, act).is_some_and(|(event, evidence)| {
-                    let decision =
-                        engine::decide(self.pipeline, &self.world.run, &event, &evidence);
-                    decision.entries.iter().any(|entry| {
-                        matches!(
-                            entry.fact,
-                            Fact::Moved(_) | Fact::Admitted { .. } | Fact::Ended { .. }
-                        )
-                    })
-                })
-            })
-            .collect();
-        if useful.is_empty() {
-            chance.pick(&all).clone()
-        } else {
-            (*chance.pick(&useful)).clone()
-        }
     }
 
     fn judge(&mut self, event: &Event, evidence: &Evidence) -> Result<(), String> {

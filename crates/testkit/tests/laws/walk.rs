@@ -82,7 +82,8 @@ pub(crate) fn walk(
             };
             if let Some((after, marks)) = next {
                 let further = || way.iter().cloned().chain([act]).collect();
-                arrive(&mut seen, &mut queue, normal(after, scope), marks, further);
+                let after = without_causes(normal(after, scope));
+                arrive(&mut seen, &mut queue, after, marks, further);
             }
         }
     }
@@ -108,7 +109,7 @@ pub(crate) fn states(
             };
             let decision = engine::decide(pipeline, &world.run, &event, &evidence);
             let further = || way.iter().cloned().chain([act]).collect();
-            let after = normal(world.after(&decision), scope);
+            let after = without_causes(normal(world.after(&decision), scope));
             arrive(&mut seen, &mut queue, after, marks.clone(), further);
         }
         ways.push(way);
@@ -134,7 +135,7 @@ fn arrive(
 }
 
 /// Two hashes of 64 bits: among a million states the odds of taking two for one are below 10⁻²⁵.
-fn fingerprint(world: &World, marks: &Marks) -> (u64, u64) {
+pub(crate) fn fingerprint(world: &World, marks: &impl Hash) -> (u64, u64) {
     let one = |salt: u8| {
         let mut hasher = DefaultHasher::new();
         (salt, &world.run, world.tree, marks).hash(&mut hasher);
@@ -173,7 +174,7 @@ fn decide(
     };
     let marks = monitor.watch(marks, &scene)?;
     // A host asks for more as well, and is answered; it is not followed there.
-    let further = !decision.entries.is_empty() && after.run.dispatches.len() <= SLOTS;
+    let further = !decision.entries.is_empty() && is_small(&after);
     Ok(further.then_some((after, marks)))
 }
 
@@ -185,8 +186,20 @@ fn told(way: &[Act], law: &str) -> String {
     text
 }
 
+/// What a run remembers of how it came here decides nothing.
+pub(crate) fn without_causes(mut world: World) -> World {
+    world.run.position.happened.clear();
+    world.run.trail.clear();
+    world
+}
+
+/// Is so little open that the walk goes on from here?
+pub(crate) fn is_small(world: &World) -> bool {
+    world.run.dispatches.len() <= SLOTS
+}
+
 /// Takes away what grows for ever and decides nothing: times, visits and numbers of dispatches.
-fn normal(world: World, scope: Scope) -> World {
+pub(crate) fn normal(world: World, scope: Scope) -> World {
     let World { mut run, tree } = world;
     match (scope, &mut run.session) {
         (Scope::Hosted, _) => hosted::normal(&mut run),

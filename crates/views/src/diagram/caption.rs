@@ -24,7 +24,7 @@ pub(super) fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
         Work::Open(open) => vec![admitted(&open.allow)],
         Work::Check(check) => commands(check),
         Work::Ask(ask) => match &ask.questions {
-            Questions::Choice => vec![format!("“{}”", line(&ask.question))],
+            Questions::Choice { .. } => vec![format!("“{}”", line(&ask.question))],
             Questions::From { field, .. } => {
                 vec![
                     format!("“{}”", line(&ask.question)),
@@ -61,10 +61,10 @@ pub(crate) fn artifact_specs(stage: &Stage) -> Vec<String> {
         Work::Agent(work) => [reads(&work.reads), leaves(&work.leaves)].concat(),
         Work::Open(open) => open.leaves.iter().map(left_by).collect(),
         Work::Check(_) => Vec::new(),
-        Work::Ask(ask) => match &ask.questions {
-            Questions::Choice => Vec::new(),
-            Questions::From { leaves, .. } => vec![format!("leaves {leaves}")],
-        },
+        Work::Ask(ask) => {
+            let leaves = ask.leaves().into_iter();
+            leaves.map(|leaves| format!("leaves {leaves}")).collect()
+        }
         Work::Review(review) => {
             [reads(&review.reads), named("a fix leaves", &review.fixes)].concat()
         }

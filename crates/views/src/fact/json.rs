@@ -114,8 +114,10 @@ fn fields(fact: &Fact) -> Value {
             json!({ "stage": stage.as_str() }),
         Fact::Planned { stage, steps } =>
             json!({ "stage": stage.as_str(), "steps": steps.iter().map(step).collect::<Vec<_>>() }),
-        Fact::Answered { stage, answer, given } =>
+        Fact::Answered { stage, answer, given, words } => with_words(
             json!({ "stage": stage.as_str(), "answer": answer.as_str(), "given": given }),
+            words.as_deref(),
+        ),
         Fact::Approved { artifact, content } =>
             json!({ "artifact": artifact.as_str(), "content": content.to_string() }),
         Fact::Overridden { stage, outcome, reason } =>
@@ -125,7 +127,8 @@ fn fields(fact: &Fact) -> Value {
         Fact::OverBudget { what } | Fact::Unevaluated { what } => json!({ "what": what }),
         Fact::Unguarded(found) => unguarded_json(found),
         Fact::AcceptedUnguarded { number } => json!({ "number": number }),
-        Fact::Continued { budget_again } => json!({ "budget_again": budget_again }),
+        Fact::Continued { budget_again, words } =>
+            with_words(json!({ "budget_again": budget_again }), words.as_deref()),
         Fact::Cancelled { reason } | Fact::Halted { reason } => json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
         Fact::Bypassed { until, reason } =>
@@ -138,6 +141,14 @@ fn fields(fact: &Fact) -> Value {
         Fact::Restored { entry, state, reason } =>
             json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
     }
+}
+
+/// What a person said with it; the key is there only if they said something.
+fn with_words(mut fact: Value, words: Option<&str>) -> Value {
+    if let Some(words) = words {
+        fact["words"] = json!(words);
+    }
+    fact
 }
 
 /// Work that no hook guarded.

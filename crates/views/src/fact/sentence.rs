@@ -56,7 +56,8 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
         Fact::Planned { stage, steps } => planned(stage, steps),
         Fact::StepsRevived { stage } => format!("the failed steps of {stage} can be retried"),
-        Fact::Answered { stage, answer, given } => answered(stage, answer, given),
+        Fact::Answered { stage, answer, given, words } =>
+            said(answered(stage, answer, given), words.as_deref()),
         Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
         Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
         Fact::Moved(step) => moved(step),
@@ -65,7 +66,8 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::WentStale => "nothing happened for longer than the time to live".into(),
         Fact::OverBudget { what } => format!("the budget is used up: {what}"),
         Fact::Halted { reason } => format!("the run was stopped: {reason}"),
-        Fact::Continued { budget_again } => continued(*budget_again).into(),
+        Fact::Continued { budget_again, words } =>
+            said(continued(*budget_again).into(), words.as_deref()),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
         Fact::Bypassed { until, reason } => bypassed(*until, entry.at, reason),
@@ -308,6 +310,14 @@ fn planned(stage: &StageName, steps: &[Step]) -> String {
         count(steps.len() as u64, "step"),
         ids.join(", ")
     )
+}
+
+/// What a person said with it.
+fn said(sentence: String, words: Option<&str>) -> String {
+    match words {
+        Some(words) => format!("{sentence}: \"{words}\""),
+        None => sentence,
+    }
 }
 
 fn answered(stage: &StageName, answer: &Outcome, given: &BTreeMap<String, String>) -> String {

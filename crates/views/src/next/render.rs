@@ -2,15 +2,57 @@
 
 use serde_json::{Value, json};
 
-use super::{Actor, ArtifactSpec, NextAction, NextView, VerdictField};
+use super::{Actor, ArtifactSpec, NextAction, NextView, ShownArtifact, VerdictField};
 use crate::layout::TextBuilder;
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
 use crate::words;
 
+/// How much of an artifact a person sees with a question.
+const SHOWN_CHARACTERS: usize = 3_000;
+
 pub(super) fn text(view: &NextView, paint: Paint) -> String {
+    let mut builder = headed(view, paint);
+    background(&mut builder, view);
+    actions(&mut builder, view);
+    builder.finish()
+}
+
+pub(super) fn background_text(view: &NextView, paint: Paint) -> String {
+    let mut builder = TextBuilder::new(paint);
+    background(&mut builder, view);
+    builder.finish()
+}
+
+fn background(builder: &mut TextBuilder, view: &NextView) {
+    view.causes.show(builder);
+    for shown in &view.about {
+        let ShownArtifact { name, shown_by, .. } = shown;
+        let Some(text) = &shown.text else { continue };
+        builder.blank();
+        builder.line(Style::Strong, &format!("  {name}:"));
+        let text = text.block();
+        let beginning: String = text.chars().take(SHOWN_CHARACTERS).collect();
+        builder.block(4, Style::Normal, beginning.trim_end());
+        if beginning.len() < text.len() {
+            builder.line(Style::Dim, &format!("    … `{shown_by}` prints all of it"));
+        }
+    }
+}
+
+pub(super) fn actions_text(view: &NextView, paint: Paint) -> String {
+    let mut builder = headed(view, paint);
+    actions(&mut builder, view);
+    builder.finish()
+}
+
+fn headed(view: &NextView, paint: Paint) -> TextBuilder {
     let mut builder = TextBuilder::new(paint);
     builder.line(Style::Strong, &format!("{} is in {}", view.run, view.stage));
+    builder
+}
+
+fn actions(builder: &mut TextBuilder, view: &NextView) {
     for action in &view.actions {
         builder.blank();
         builder.line(style(&action.actor), &action.what.line());
@@ -27,7 +69,6 @@ pub(super) fn text(view: &NextView, paint: Paint) -> String {
             action.reads.iter().map(|spec| (Style::Normal, place(spec))),
         );
     }
-    builder.finish()
 }
 
 fn style(actor: &Actor) -> Style {
@@ -98,7 +139,21 @@ fn place(spec: &ArtifactSpec) -> String {
 
 pub(super) fn json(view: &NextView) -> Value {
     let actions: Vec<_> = view.actions.iter().map(action_json).collect();
-    json!({ "run": view.run.as_str(), "stage": view.stage.as_str(), "next": actions })
+    json!({
+        "run": view.run.as_str(),
+        "stage": view.stage.as_str(),
+        "causes": view.causes.json(),
+        "about": view.about.iter().map(about_json).collect::<Vec<_>>(),
+        "next": actions,
+    })
+}
+
+fn about_json(shown: &ShownArtifact) -> Value {
+    json!({
+        "artifact": shown.name.as_str(),
+        "content": shown.content.to_string(),
+        "text": shown.text.as_ref().map(Untrusted::raw),
+    })
 }
 
 fn action_json(action: &NextAction) -> Value {

@@ -10,6 +10,7 @@ use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, OverrideLine,
     Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine, UnguardedLine,
 };
+use crate::cause::Causes;
 use crate::limits;
 use crate::safe::Untrusted;
 
@@ -52,6 +53,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
             .map(|(stage, gate)| (stage.clone(), gate.clone()))
             .collect(),
         overrides: overrides(run),
+        causes: Causes::of(pipeline, run),
         budget: budget(pipeline, run, context),
         started_at: run.started_at,
         touched_at: run.touched_at,

@@ -43,6 +43,7 @@ pub(super) fn render(view: &StatusView) -> Value {
         "artifacts": each(&view.artifacts, artifact),
         "gates": each(&view.gates, gate),
         "overrides": each(&view.overrides, taken),
+        "causes": view.causes.json(),
         "budget": each(&view.budget, budget),
         "started_at": rfc3339(view.started_at),
         "updated_at": rfc3339(view.touched_at),

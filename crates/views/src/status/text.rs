@@ -45,6 +45,7 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     }
     origin(&mut builder, view);
     progress(&mut builder, view);
+    view.causes.show(&mut builder);
     proof(&mut builder, view);
     times(&mut builder, view);
     builder.finish()

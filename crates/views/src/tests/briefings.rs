@@ -6,20 +6,14 @@ use engine::*;
 use expect_test::{Expect, expect};
 
 use super::example::*;
-use super::facts::entry;
 use super::runs::{building, dispatch};
-use crate::{BriefingInputs, briefing, earlier_fault, quoted_contents};
+use crate::{BriefingInputs, briefing, quoted_contents};
 
-fn told(run: &Run, dispatch: &Dispatch, earlier: Option<&str>) -> String {
-    told_of(&definition(), run, dispatch, earlier)
+fn told(run: &Run, dispatch: &Dispatch) -> String {
+    told_of(&definition(), run, dispatch)
 }
 
-fn told_of(
-    definition: &Definition,
-    run: &Run,
-    dispatch: &Dispatch,
-    earlier: Option<&str>,
-) -> String {
+fn told_of(definition: &Definition, run: &Run, dispatch: &Dispatch) -> String {
     let pipeline = Pipeline::from_cache(definition.clone());
     let texts = [
         (
@@ -38,13 +32,12 @@ fn told_of(
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
-        earlier,
     };
     briefing(&pipeline, run, dispatch, &handed)
 }
 
 fn check(run: &Run, dispatch: &Dispatch, text: Expect) {
-    text.assert_eq(&told(run, dispatch, None));
+    text.assert_eq(&told(run, dispatch));
 }
 
 fn leave(run: &mut Run, artifact: &str, byte: u8, number: Option<u32>) {
@@ -83,14 +76,22 @@ fn a_worker_is_told_what_to_read_and_to_leave() {
         attempt: 2,
         ..first
     };
+    run.position.happened = vec![Happened::Failed {
+        agent: Some(second.agent.clone()),
+        step: None,
+        fault: Fault::Missing,
+        reason: "validated.md\nis not there".to_owned(),
+    }];
     expect![[r#"
         You are 'validator' in run r-7f3 of the pipeline `showcase`, stage `validating`.
         This is attempt 2.
-        The previous attempt failed: missing: validated.md is not there
 
         The task, word for word:
         > Write the role web
         Parameters: finish = complete; limit = 3; target = roles/web
+
+        What led here, the latest last:
+        - In this stage: 'validator' failed: missing: validated.md is not there
 
         Read first:
         - plan: the file `.work/r-7f3/plan.json`
@@ -101,7 +102,6 @@ fn a_worker_is_told_what_to_read_and_to_leave() {
         Write every artifact in this attempt, even if it already exists. If one is missing or not as described, you will be asked again."#]].assert_eq(&told(
         &run,
         &second,
-        Some("missing: validated.md\nis not there"),
     ));
 }
 
@@ -153,7 +153,7 @@ fn what_was_only_said_is_quoted_as_data() {
 fn a_text_that_nobody_read_is_not_made_up() {
     let mut run = run_in("planning");
     leave(&mut run, "context", 0xee, Some(1));
-    let told = told(&run, &dispatch(3, "planner", "planning", Duty::Work), None);
+    let told = told(&run, &dispatch(3, "planner", "planning", Duty::Work));
     assert!(told.contains("\n(not available)\n"), "{told}");
 }
 
@@ -292,7 +292,7 @@ fn bounds_are_told() {
         Apart from your artifacts, change only `roles/**`, `*.yml`.
         Gatewright refuses these tools here: Web*, Bash.
 
-        Write every artifact in this attempt, even if it already exists. If one is missing or not as described, you will be asked again."#]].assert_eq(&told_of(&definition, &run, &dispatch, None));
+        Write every artifact in this attempt, even if it already exists. If one is missing or not as described, you will be asked again."#]].assert_eq(&told_of(&definition, &run, &dispatch));
 }
 
 /// A run that began again is not told what was said in the task before.
@@ -344,7 +344,6 @@ fn in_an_open_stage_all_that_was_said_in_this_task_is_handed_on() {
         Write every artifact in this attempt, even if it already exists. If one is missing or not as described, you will be asked again."#]].assert_eq(&told(
         &run,
         &dispatch(1, "gatherer", "gathering", Duty::Open),
-        None,
     ));
 }
 
@@ -372,7 +371,6 @@ fn a_file_that_was_changed_is_quoted_as_it_was_captured() {
             contents: &contents,
             altered: &altered,
             copies: &copies,
-            earlier: None,
         };
         let told = briefing(&pipeline(), &run, &first, &handed);
         let whole = if copies.is_empty() {
@@ -407,7 +405,6 @@ fn a_worker_of_ours_is_handed_files_by_their_content() {
             contents: &BTreeMap::from([(hash(0xa1), "Write the role.".to_owned())]),
             altered: &[],
             copies: &BTreeMap::new(),
-            earlier: None,
         };
         let told = briefing(&pipeline(), &run, &first, &handed);
         let place = "- plan: the file `.work/r-7f3/plan.json`";
@@ -428,7 +425,6 @@ fn the_task_and_the_quotations_are_bounded() {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
-        earlier: None,
     };
     let told = briefing(&pipeline(), &run, &dispatch, &handed);
     assert!(told.chars().count() < 9_500, "{}", told.chars().count());
@@ -436,81 +432,6 @@ fn the_task_and_the_quotations_are_bounded() {
         assert!(
             told.contains(&format!("cut here; {cut} characters in all")),
             "{told}"
-        );
-    }
-}
-
-#[test]
-fn the_fault_of_the_attempt_before_is_found_in_the_journal() {
-    let retried = || Fact::Retried {
-        stage: stage_name("validating"),
-        fault: Fault::Missing,
-        reason: "it is not there".to_owned(),
-    };
-    let stuck = || Fact::Stuck {
-        fault: Fault::Hollow,
-        reason: "nothing was done".to_owned(),
-    };
-    let step = |id: &str| Fact::StepRetried {
-        stage: stage_name("building"),
-        step: step_id(id),
-        fault: Fault::Crashed,
-        reason: format!("{id} broke"),
-    };
-    let well = || Fact::Ended {
-        dispatch: DispatchId(1),
-        result: WorkResult::Outcome(outcome("passed")),
-        usage: Usage::default(),
-    };
-    let moved = || {
-        Fact::Moved(Box::new(Move {
-            from: stage_name("debugging"),
-            outcome: "done".to_owned(),
-            to: stage_name("validating"),
-            along: MoveReason::Edge,
-            counted: None,
-            reset: Vec::new(),
-            resume: None,
-        }))
-    };
-    let work = || dispatch(3, "validator", "validating", Duty::Work);
-    let vars = || {
-        let step = step_id("vars");
-        dispatch(3, "bash-writer", "building", Duty::Step { step })
-    };
-    let because = |reason: &str| Some(reason.to_owned());
-    for (facts, dispatch, expected) in [
-        (vec![], work(), None),
-        (
-            vec![retried(), Fact::Unstuck],
-            work(),
-            because("missing: it is not there"),
-        ),
-        (
-            vec![retried(), stuck(), Fact::Unstuck],
-            work(),
-            because("hollow: nothing was done"),
-        ),
-        (vec![retried(), moved()], work(), None),
-        (vec![retried(), well()], work(), None),
-        (
-            vec![step("vars"), well()],
-            vars(),
-            because("crashed: vars broke"),
-        ),
-        (
-            vec![step("vars"), step("docs")],
-            vars(),
-            because("crashed: vars broke"),
-        ),
-        (vec![step("docs"), retried()], vars(), None),
-        (vec![step("vars")], work(), None),
-    ] {
-        let entries: Vec<Entry> = facts.into_iter().map(entry).collect();
-        assert_eq!(
-            earlier_fault(entries.iter(), &dispatch),
-            expected,
-            "{entries:?}"
         );
     }
 }
@@ -526,7 +447,7 @@ fn a_long_task_is_cut_for_a_session_and_whole_for_a_worker_of_ours() {
         run.driver = driver;
         run.task = format!("{} the end", "word ".repeat(40_000));
         let first = dispatch(3, "validator", "validating", Duty::Work);
-        let text = told(&run, &first, None);
+        let text = told(&run, &first);
         assert_eq!(text.contains("the end"), whole, "{driver:?}");
         assert_eq!(
             text.contains("cut here; 200008 characters"),

@@ -54,6 +54,7 @@ pub(crate) fn to(stage: &str) -> Edge {
         count: None,
         reset: Vec::new(),
         approves: Vec::new(),
+        words: engine::WordsRule::default(),
     }
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn works(agent: &str, reads: &str, leaves: &str) -> Work {
 pub(crate) fn asks(question: &str) -> Work {
     Work::Ask(AskWork {
         question: question.to_owned(),
-        questions: Questions::Choice,
+        questions: Questions::Choice { leaves: None },
     })
 }
 

@@ -217,11 +217,11 @@ fn people() -> Vec<Fact> {
     let given = BTreeMap::from([("q1".to_owned(), "yes".to_owned())]);
     let because = |reason: &str| reason.to_owned();
     vec![
-        Fact::Answered { stage: stage(), answer: outcome("continue"), given: BTreeMap::new() },
-        Fact::Answered { stage: stage(), answer: outcome("answered"), given },
+        Fact::Answered { stage: stage(), answer: outcome("continue"), given: BTreeMap::new(), words: Some("add a log".to_owned()) },
+        Fact::Answered { stage: stage(), answer: outcome("answered"), given, words: None },
         Fact::Overridden { stage: stage(), outcome: outcome("passed"), reason: because("we are late") },
-        Fact::Continued { budget_again: false },
-        Fact::Continued { budget_again: true },
+        Fact::Continued { budget_again: false, words: None },
+        Fact::Continued { budget_again: true, words: Some("go on".to_owned()) },
         Fact::Cancelled { reason: because("not wanted any more") },
         Fact::Reset { reason: because("begin again"), stage: stage() },
         Fact::Bypassed { until: minutes(30), reason: because("the hook is being mended") },
@@ -305,11 +305,11 @@ fn every_fact_has_its_sentence() {
         validating → debugging: failed; fixes is full
         validating → debugging: failed; back to where it was interrupted; fixes is reset; fixes is now 1
         validating → debugging: failed; what debugging had checked has changed
-        validating was answered: continue
+        validating was answered: continue: "add a log"
         validating was answered: answered, 1 answer
         OVERRIDDEN: validating skipped as passed because: we are late
         a person let the run continue
-        a person let the run continue and renewed its budget
+        a person let the run continue and renewed its budget: "go on"
         the run was cancelled because: not wanted any more
         the run was reset to validating because: begin again
         NOT GUARDED until 2026-08-22T10:30:00Z because: the hook is being mended
@@ -381,11 +381,11 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"full","full":"fixes","counted":null,"reset":[],"resume":null}
         {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"interrupted","full":null,"counted":{"counter":"fixes","value":1},"reset":["fixes"],"resume":null}
         {"kind":"moved","from":"validating","outcome":"failed","to":"debugging","along":"stale_gate","full":null,"counted":null,"reset":[],"resume":null}
-        {"kind":"answered","stage":"validating","answer":"continue","given":{}}
+        {"kind":"answered","stage":"validating","answer":"continue","given":{},"words":"add a log"}
         {"kind":"answered","stage":"validating","answer":"answered","given":{"q1":"yes"}}
         {"kind":"overridden","stage":"validating","outcome":"passed","reason":"we are late"}
         {"kind":"continued","budget_again":false}
-        {"kind":"continued","budget_again":true}
+        {"kind":"continued","budget_again":true,"words":"go on"}
         {"kind":"cancelled","reason":"not wanted any more"}
         {"kind":"reset","stage":"validating","reason":"begin again"}
         {"kind":"bypassed","until":"2026-08-22T10:30:00Z","reason":"the hook is being mended"}

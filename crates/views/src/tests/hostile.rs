@@ -142,6 +142,7 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
             stage: stage(),
             answer: outcome("yes"),
             given,
+            words: Some(text()),
         },
         Fact::Overridden {
             stage: stage(),
@@ -190,7 +191,6 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
-        earlier: Some(text),
     };
     briefing(
         pipeline,
@@ -198,6 +198,47 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
         &dispatch(1, "gatherer", stage, duty),
         &handed,
     )
+}
+
+/// The run with this text in everything that led it here.
+fn led_by(run: &Run, text: &str) -> Run {
+    let text = || text.to_owned();
+    let command = CommandEnd {
+        argv: vec![text()],
+        ended: CheckEnd::CouldNotStart(text()),
+        matched_failure: false,
+        tail: text(),
+    };
+    let happened = vec![
+        Happened::Failed {
+            agent: None,
+            step: None,
+            fault: Fault::Crashed,
+            reason: text(),
+        },
+        Happened::Checked {
+            verdict: CheckVerdict::Failed,
+            commands: vec![command],
+        },
+        Happened::Answered {
+            by: text(),
+            choice: outcome("yes"),
+            words: Some(text()),
+        },
+        Happened::Reset {
+            by: text(),
+            reason: text(),
+        },
+    ];
+    let mut run = run.clone();
+    run.trail = vec![Passage {
+        stage: stage_name("validating"),
+        outcome: text(),
+        along: MoveReason::Edge,
+        happened: happened.clone(),
+    }];
+    run.position.happened = happened;
+    run
 }
 
 /// Everything that this crate can show of a pipeline, a run and its journal.
@@ -262,6 +303,7 @@ fn no_forbidden_character_reaches_any_view() {
         let mut text = || random.hostile_text(30);
         let pipeline = hostile_pipeline(&mut text);
         let run = hostile_run(stages[turn % stages.len()].as_str(), &mut text);
+        let run = led_by(&run, &text());
         let entries = hostile_entries(&mut text);
         let project = text();
         let context = RunContext {

@@ -33,12 +33,12 @@ fn the_next_step_by_stage() {
     check_next(
         &run_in("approving"),
         expect![[r#"
-        r-7f3 is in approving
+            r-7f3 is in approving
 
-        a person answers: Is this the plan?
-          type      gatewright answer r-7f3 no
-                    gatewright answer r-7f3 yes
-    "#]],
+            a person answers: Is this the plan? (words may follow a choice, in quotes)
+              type      gatewright answer r-7f3 no
+                        gatewright answer r-7f3 yes
+        "#]],
     );
     check_next(
         &run_in("clarifying"),
@@ -213,6 +213,15 @@ fn the_next_step_as_json() {
         {
           "run": "r-7f3",
           "stage": "validating",
+          "causes": [
+            {
+              "stage": "validating",
+              "outcome": null,
+              "along": null,
+              "happened": []
+            }
+          ],
+          "about": [],
           "next": [
             {
               "who": {

@@ -145,7 +145,10 @@ impl Play {
     }
 
     pub(crate) fn answer(&mut self, choice: &str) {
-        let what = Happening::Person(PersonEvent::Answered(Answer::Choice(outcome(choice))));
+        let what = Happening::Person(PersonEvent::Answered(Answer::Choice {
+            choice: outcome(choice),
+            words: None,
+        }));
         self.happen(ann(), what, Evidence::default());
     }
 

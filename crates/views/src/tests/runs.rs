@@ -411,6 +411,14 @@ fn a_status_as_json() {
               "at": "2026-08-22T10:30:00Z"
             }
           ],
+          "causes": [
+            {
+              "stage": "complete",
+              "outcome": null,
+              "along": null,
+              "happened": []
+            }
+          ],
           "budget": [
             {
               "what": "turns",

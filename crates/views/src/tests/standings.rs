@@ -203,8 +203,8 @@ fn many_steps_are_not_all_told() {
         graph.members.push(member);
     }
     let told = session_prompt(&pipeline(), &run);
-    // Twelve lines, the word that they are mirrored, twenty steps, and how many there are besides.
-    assert_eq!(told.lines().count(), 12 + 1 + 20 + 1);
+    // Sixteen lines, the word that they are mirrored, twenty steps, and how many there are besides.
+    assert_eq!(told.lines().count(), 16 + 1 + 20 + 1);
     for expected in [
         "`gatewright next r-7f3` shows the rest\n",
         "\n  … and 5 more: `gatewright status`",

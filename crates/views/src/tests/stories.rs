@@ -205,6 +205,8 @@ fn the_end_of_a_run_told_as_status() {
           mode      enforced
           stage     complete (end)
           counters  fixes 1/2, replans 0/3
+          What led here, the latest last:
+          - `tidying` ended with `done`. 'session' worked there.
           artifacts built 06060606 by d4
                     context 00000000 by d1
                     first_verdict 0c0c0c0c by d8

@@ -72,7 +72,7 @@ pub(super) fn ask(
         .find(|choice| *choice != timeout)
         .unwrap_or_default();
     let (word, answer) = match questions {
-        Questions::Choice => (choice.to_owned(), choice),
+        Questions::Choice { .. } => (choice.to_owned(), choice),
         Questions::From { .. } => (format!("{}=yes", QUESTION.0), "yes"),
     };
     by_agents(tester, &word, answer)?;
@@ -87,7 +87,8 @@ pub(super) fn ask(
     tester.case(Column::Fault, what, |simulation| {
         simulation.must_not_move(|simulation| simulation.answer(AnsweredBy::Hook, answer))
     })?;
-    if *questions == Questions::Choice {
+    let has_choices = matches!(questions, Questions::Choice { .. });
+    if has_choices && stage.choice_in_words().is_none() {
         let what = "a person answers with an unknown choice";
         tester.case(Column::Fault, what, |simulation| {
             simulation.must_not_move(|simulation| simulation.answers("perhaps"))

@@ -127,18 +127,18 @@ pub(super) fn cases() -> Vec<Case> {
                   |
                 1 | stages.t = { ask = 'x', from = 'a.b' }
                   |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-                  = help: add `leaves`: The artifact for the answers to a worker's questions.
+                  = help: add `leaves`: The artifact for the answers to a worker's questions, or for what a person says with a choice.
             "#]],
         ),
         case(
             "stages.t = { ask = 'x', leaves = 'a' }",
             expect![[r#"
-                error[GW-L112]: an ask stage has no `from`
-                 --> p.toml:1:12
+                error[GW-L202]: there is no artifact `a`
+                 --> p.toml:1:34
                   |
                 1 | stages.t = { ask = 'x', leaves = 'a' }
-                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-                  = help: add `from`: A worker's own questions, such as `signal.questions`.
+                  |                                  ^^^
+                  = help: this definition has no artifact: declare it
             "#]],
         ),
         case(

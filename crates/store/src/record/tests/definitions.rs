@@ -29,6 +29,7 @@ fn edge(to: Target) -> Edge {
         count: Some(name!(CounterName, "fixes")),
         reset: vec![name!(CounterName, "reviewing")],
         approves: vec![name!(ArtifactName, "plan")],
+        words: engine::WordsRule::Required,
     }
 }
 
@@ -148,7 +149,10 @@ fn works() -> Vec<Work> {
             Commands::Approved(vec![field()]),
             FailsOn::From(vec![field()]),
         ),
-        ask(Questions::Choice),
+        ask(Questions::Choice { leaves: None }),
+        ask(Questions::Choice {
+            leaves: Some(artifact()),
+        }),
         ask(Questions::From {
             field: field(),
             leaves: artifact(),

@@ -297,11 +297,12 @@ fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
     match verb {
         "answer" => match words.next() {
             "continue" if !words.has("choice") => {
-                Happening::Person(PersonEvent::Answered(Answer::Continue))
+                Happening::Person(PersonEvent::Answered(Answer::Continue { words: None }))
             }
-            choice => Happening::Person(PersonEvent::Answered(Answer::Choice(
-                Outcome::parse(choice).unwrap(),
-            ))),
+            choice => Happening::Person(PersonEvent::Answered(Answer::Choice {
+                choice: Outcome::parse(choice).unwrap(),
+                words: None,
+            })),
         },
         "finish" => Happening::Person(PersonEvent::FinishAsked),
         "skip" => Happening::Person(PersonEvent::SkipAsked {

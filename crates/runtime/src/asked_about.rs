@@ -1,0 +1,25 @@
+//! What a question is about: the artifacts that a person sees with it.
+
+use std::collections::BTreeMap;
+
+use store::Backend as _;
+use views::next::NextView;
+
+use crate::clock;
+use crate::failure::Failure;
+use crate::workspace::{OpenRun, Workspace, as_of};
+
+/// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
+/// whether that is recorded yet or not.
+pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Failure> {
+    let run = as_of(&opened.pipeline, opened.run(), clock::now());
+    let legal = engine::next(&opened.pipeline, &run);
+    let view = views::next(&opened.pipeline, &run, &legal);
+    let mut contents = BTreeMap::new();
+    for hash in view.asked_about() {
+        if let Some(bytes) = workspace.store.content(hash)? {
+            contents.insert(hash, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(view.with_contents(&contents))
+}

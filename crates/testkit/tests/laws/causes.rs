@@ -1,0 +1,417 @@
+//! The fifth law: the cause travels. Whoever works or is asked gets to know what led there.
+//!
+//! What must be told is read from the entries of the decision that moved the run, not from what the run
+//! remembers of it: so a cause that the engine forgets is found as well as one that a text leaves out.
+
+use engine::{
+    CheckVerdict, Dispatch, Driver, Entry, Event, Evidence, Fact, Happening, Member, MemberState,
+    Next, PersonEvent, Pipeline, Run, StageName, Time, Work, WorkEvent, WorkResult,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+
+use crate::acts::{Scope, acts, event};
+use crate::random::wanderings;
+use crate::walk::{at_once, fingerprint, is_small, normal, without_causes};
+use crate::world::{Params, World, begun, begun_with_steps, session, small_params};
+
+/// What somebody must find in a text: a kind, for the planted failures, and the words themselves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Due {
+    kind: Kind,
+    words: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Stage,
+    Outcome,
+    Command,
+    ExitCode,
+    Output,
+    Choice,
+    Words,
+    OverrideReason,
+    ResetReason,
+    Artifact,
+    FaultReason,
+    StepReason,
+}
+
+const KINDS: [Kind; 12] = [
+    Kind::Stage,
+    Kind::Outcome,
+    Kind::Command,
+    Kind::ExitCode,
+    Kind::Output,
+    Kind::Choice,
+    Kind::Words,
+    Kind::OverrideReason,
+    Kind::ResetReason,
+    Kind::Artifact,
+    Kind::FaultReason,
+    Kind::StepReason,
+];
+
+/// The readers of a run, each with a text of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reader {
+    Worker,
+    Session,
+    Next,
+    Status,
+}
+
+/// Makes a text as the product does, or with something left out on purpose.
+type Renderer<'a> = &'a (dyn Fn(Reader, String, &[Due]) -> String + Sync);
+
+fn as_it_is(_: Reader, text: String, _: &[Due]) -> String {
+    text
+}
+
+fn due(kind: Kind, words: impl Into<String>) -> Due {
+    Due {
+        kind,
+        words: words.into(),
+    }
+}
+
+/// What the entries of a decision say about why the run moved.
+fn causes(run: &Run, entries: &[Entry]) -> Vec<Due> {
+    let mut all = Vec::new();
+    for entry in entries {
+        match &entry.fact {
+            Fact::Checked {
+                verdict: CheckVerdict::Failed,
+                results,
+                ..
+            } => {
+                for result in results {
+                    all.push(due(Kind::Command, result.argv.join(" ")));
+                    if let engine::CheckEnd::Exit(code) = &result.ended {
+                        all.push(due(Kind::ExitCode, format!("code {code}")));
+                    }
+                    all.push(due(Kind::Output, result.tail.clone()));
+                }
+            }
+            Fact::Answered { answer, words, .. } => {
+                all.push(due(Kind::Choice, format!("`{answer}`")));
+                all.extend(words.iter().map(|words| due(Kind::Words, words.clone())));
+            }
+            Fact::Overridden { reason, .. } => all.push(due(Kind::OverrideReason, reason.clone())),
+            Fact::StepFailed { reason, .. } => all.push(due(Kind::StepReason, reason.clone())),
+            Fact::Reset { reason, .. } => all.push(due(Kind::ResetReason, reason.clone())),
+            Fact::Captured {
+                artifact,
+                dispatch: Some(_),
+                step: None,
+                ..
+            } => all.push(due(Kind::Artifact, artifact.to_string())),
+            Fact::Ended {
+                result: WorkResult::Fault { reason, .. },
+                ..
+            } => all.push(due(Kind::FaultReason, reason.clone())),
+            Fact::Moved(step) => {
+                all.extend(failed_steps(run, &step.from));
+                all.push(due(Kind::Stage, format!("`{}`", step.from)));
+                all.push(due(Kind::Outcome, format!("`{}`", step.outcome)));
+            }
+            _ => {}
+        }
+    }
+    all.retain(|due| !due.words.is_empty());
+    all
+}
+
+/// Why the steps of a stage failed that the run leaves.
+fn failed_steps(run: &Run, stage: &StageName) -> Vec<Due> {
+    let members = run.graphs.get(stage).map(|graph| graph.members.iter());
+    let failed = members.into_iter().flatten();
+    let reason = |member: &Member| match &member.state {
+        MemberState::Failed { reason, .. } => Some(due(Kind::StepReason, reason.clone())),
+        MemberState::Pending | MemberState::Working { .. } | MemberState::Done => None,
+    };
+    failed.filter_map(reason).collect()
+}
+
+/// The edge into a stage, and what is due on it.
+fn key(entries: &[Entry], after: &Run, due: &[Due]) -> Option<String> {
+    let way = entries.iter().rev().find_map(|entry| match &entry.fact {
+        Fact::Moved(step) => Some(format!("{} {} {:?}", step.from, step.outcome, step.along)),
+        Fact::Reset { .. } => Some(String::from("reset")),
+        _ => None,
+    })?;
+    let kinds: BTreeSet<Kind> = due.iter().map(|due| due.kind).collect();
+    Some(format!("{way} {} {kinds:?}", after.position.stage))
+}
+
+/// Does somebody work here, or is somebody asked?
+fn is_met(pipeline: &Pipeline, run: &Run) -> bool {
+    let stage = pipeline.stage(&run.position.stage);
+    stage.is_some_and(|stage| match &stage.work {
+        Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => true,
+        Work::Check(_) | Work::End(_) => false,
+    })
+}
+
+/// Asks every reader for the causes of this arrival.
+fn told(
+    pipeline: &Pipeline,
+    before: &Run,
+    entries: &[Entry],
+    after: &World,
+    renderer: Renderer<'_>,
+) -> Result<(), String> {
+    let due = causes(before, entries);
+    for (reader, text) in texts(pipeline, after) {
+        let text = renderer(reader, text, &due);
+        for due in &due {
+            // A worker finds artifacts and the reasons of steps in what it reads; a session that only
+            // calls workers leaves the rest to their briefings.
+            if is_for(reader, pipeline, &after.run, due.kind) && !text.contains(&due.words) {
+                return Err(format!(
+                    "{reader:?} in {} is not told {:?} {:?}:\n{text}",
+                    after.run.position.stage, due.kind, due.words
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_for(reader: Reader, pipeline: &Pipeline, run: &Run, kind: Kind) -> bool {
+    let short = reader == Reader::Session && !is_own_business(pipeline, run);
+    match kind {
+        Kind::Stage | Kind::Outcome | Kind::Choice | Kind::Words => true,
+        Kind::Command | Kind::ExitCode | Kind::FaultReason => true,
+        Kind::OverrideReason | Kind::ResetReason => true,
+        Kind::Artifact | Kind::Output | Kind::StepReason => !short,
+    }
+}
+
+fn is_own_business(pipeline: &Pipeline, run: &Run) -> bool {
+    engine::next(pipeline, run).iter().any(|next| {
+        matches!(
+            next,
+            Next::Session { .. } | Next::Answer { .. } | Next::Answers { .. } | Next::Decide { .. }
+        )
+    })
+}
+
+fn texts(pipeline: &Pipeline, world: &World) -> Vec<(Reader, String)> {
+    let run = &world.run;
+    let legal = engine::next(pipeline, run);
+    let plain = views::Paint::Plain;
+    let context = views::RunContext {
+        project: "project",
+        now: Time(0),
+        freshness: views::Freshness::Fresh,
+    };
+    let mut texts = vec![
+        (Reader::Session, views::session_prompt(pipeline, run)),
+        (Reader::Next, views::next(pipeline, run, &legal).text(plain)),
+        (
+            Reader::Status,
+            views::status(pipeline, run, context).text(plain),
+        ),
+    ];
+    texts.extend(briefings(pipeline, world));
+    texts
+}
+
+/// The briefings of all who may start now, in a session and headless.
+fn briefings(pipeline: &Pipeline, world: &World) -> Vec<(Reader, String)> {
+    let mut all = Vec::new();
+    for agent in crate::acts::agents(pipeline) {
+        for step in [None, Some("a"), Some("given")] {
+            let Some(dispatch) = admitted(pipeline, world, &agent, step) else {
+                continue;
+            };
+            for driver in [Driver::Guarded, Driver::Headless] {
+                let run = Run {
+                    driver,
+                    ..world.run.clone()
+                };
+                let handed = views::BriefingInputs {
+                    contents: &BTreeMap::new(),
+                    altered: &[],
+                    copies: &BTreeMap::new(),
+                };
+                let text = views::briefing(pipeline, &run, &dispatch, &handed);
+                all.push((Reader::Worker, text));
+            }
+        }
+    }
+    all
+}
+
+fn admitted(
+    pipeline: &Pipeline,
+    world: &World,
+    agent: &str,
+    step: Option<&str>,
+) -> Option<Dispatch> {
+    let what = Happening::Work(WorkEvent::Requested {
+        agent: engine::AgentName::parse(agent).ok()?,
+        step: step.and_then(|step| engine::StepId::parse(step).ok()),
+        call: None,
+        worker: None,
+    });
+    let event = Event {
+        at: Time(0),
+        by: engine::Who::Session(session(1)),
+        what,
+    };
+    let decision = engine::decide(pipeline, &world.run, &event, &Evidence::default());
+    decision
+        .entries
+        .into_iter()
+        .find_map(|entry| match entry.fact {
+            Fact::Admitted { dispatch } => Some(*dispatch),
+            _ => None,
+        })
+}
+
+/// Walks every state, and asks on every new edge. Returns the edges.
+fn walk_edges(
+    pipeline: &Pipeline,
+    params: &Params,
+    renderer: Renderer<'_>,
+) -> Result<BTreeSet<String>, String> {
+    let mut seen = HashSet::new();
+    let mut edges = BTreeSet::new();
+    let mut queue = VecDeque::new();
+    let (planned, _) = begun(pipeline, params);
+    for world in [Some(planned), begun_with_steps(pipeline, params)] {
+        queue.extend(world.filter(|world| seen.insert(place(world))));
+    }
+    while let Some(world) = queue.pop_front() {
+        let mut ask = |event: &Event, evidence: &Evidence| -> Result<Option<World>, String> {
+            let decision = engine::decide(pipeline, &world.run, event, evidence);
+            let after = world.after(&decision);
+            let due = causes(&world.run, &decision.entries);
+            let edge = key(&decision.entries, &after.run, &due);
+            let edge = edge.filter(|_| is_met(pipeline, &after.run));
+            if edge.is_some_and(|edge| edges.insert(edge)) {
+                told(pipeline, &world.run, &decision.entries, &after, renderer)?;
+            }
+            Ok((!decision.entries.is_empty() && is_small(&after)).then_some(after))
+        };
+        // An override and a reset mark a run for ever: what comes after them is not walked again.
+        for (event, evidence) in persons(pipeline, &world) {
+            ask(&event, &evidence)?;
+        }
+        let acts = acts(pipeline, &world, Scope::Work);
+        for (event, evidence) in acts.iter().filter_map(|act| event(pipeline, &world, act)) {
+            let after = ask(&event, &evidence)?.map(|after| normal(after, Scope::Work));
+            queue.extend(after.filter(|after| seen.insert(place(after))));
+        }
+    }
+    Ok(edges)
+}
+
+/// What a person may do about a stage besides answering.
+fn persons(pipeline: &Pipeline, world: &World) -> Vec<(Event, Evidence)> {
+    let stage = pipeline.stage(&world.run.position.stage);
+    let outcomes = stage.into_iter().flat_map(|stage| stage.on.keys());
+    let skips = outcomes.map(|outcome| PersonEvent::SkipAsked {
+        outcome: Some(outcome.clone()),
+        reason: String::from("I looked at it myself"),
+    });
+    let reset = PersonEvent::ResetAsked {
+        reason: String::from("the task was another one"),
+    };
+    let event = |what| Event {
+        at: Time(0),
+        by: engine::Who::Person(String::from("pat")),
+        what: Happening::Person(what),
+    };
+    skips
+        .chain([reset])
+        .map(|what| (event(what), Evidence::default()))
+        .collect()
+}
+
+/// Where a run is, however it came there: the first way to it is walked on.
+fn place(world: &World) -> (u64, u64) {
+    fingerprint(&without_causes(world.clone()), &())
+}
+
+fn built_in(name: &str) -> Pipeline {
+    let builtin = language::builtin::find(name).expect("a built-in");
+    let compiled = language::compile(&builtin.sources()).expect("it passes lint");
+    compiled.pipeline
+}
+
+fn check(name: &str) {
+    let pipeline = built_in(name);
+    let edges = walk_edges(&pipeline, &small_params(&pipeline), &as_it_is);
+    let edges = edges.unwrap_or_else(|law| panic!("{name}: {law}"));
+    println!("{name}: the cause is told on {} edges", edges.len());
+    assert!(!edges.is_empty());
+}
+
+#[test]
+fn every_cause_in_ansible_is_told() {
+    check("ansible");
+}
+
+#[test]
+fn every_cause_in_context_first_is_told() {
+    check("context-first");
+}
+
+#[test]
+fn every_cause_in_phases_is_told() {
+    check("phases");
+}
+
+#[test]
+fn every_cause_in_multi_ai_is_told() {
+    check("multi-ai");
+}
+
+#[test]
+fn every_cause_in_random_definitions_is_told() {
+    let mut edges = 0;
+    wanderings(800, &mut |pipeline, before, entries, after| {
+        let due = causes(&before.run, entries);
+        if key(entries, &after.run, &due).is_some() && is_met(pipeline, &after.run) {
+            edges += 1;
+            told(pipeline, &before.run, entries, after, &as_it_is)?;
+        }
+        Ok(())
+    });
+    println!("random definitions: the cause is told on {edges} arrivals");
+    assert!(edges > 1_000, "{edges}");
+}
+
+/// Leaves one kind of cause out of what one reader gets.
+fn without(reader: Reader, kind: Kind) -> impl Fn(Reader, String, &[Due]) -> String + Sync {
+    move |to, text, all| {
+        let left_out = all.iter().filter(|due| due.kind == kind && to == reader);
+        left_out.fold(text, |text, due| text.replace(&due.words, ""))
+    }
+}
+
+#[test]
+fn the_walk_notices_every_kind_of_cause_that_a_text_leaves_out() {
+    let pipelines = ["ansible", "phases", "multi-ai"].map(built_in);
+    let readers = [
+        Reader::Worker,
+        Reader::Session,
+        Reader::Next,
+        Reader::Status,
+    ];
+    let planted = readers
+        .into_iter()
+        .flat_map(|reader| KINDS.map(|kind| (reader, kind)));
+    let missed = at_once(planted, |(reader, kind)| {
+        let renderer = without(*reader, *kind);
+        let found = pipelines
+            .iter()
+            .any(|pipeline| walk_edges(pipeline, &small_params(pipeline), &renderer).is_err());
+        (!found).then_some((*reader, *kind))
+    });
+    let missed: Vec<_> = missed.into_iter().flatten().collect();
+    assert_eq!(missed, Vec::new());
+}
