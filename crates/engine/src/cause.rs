@@ -1,4 +1,4 @@
-//! Causes: what led a run to where it is. Whoever works or is asked there gets to know it.
+//! Causes: what led a run to where it is. Its workers, and a person who is asked, must learn it.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

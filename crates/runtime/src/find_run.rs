@@ -22,6 +22,27 @@ pub fn find(workspace: &Workspace<'_>, word: Option<&str>) -> Result<StoredRun, 
     stored.ok_or_else(|| store::Error::UnknownRun { run: id }.into())
 }
 
+/// The same for a command that only shows: where no run is active, the project's last run.
+pub fn find_to_show(workspace: &Workspace<'_>, word: Option<&str>) -> Result<StoredRun, Failure> {
+    match (find(workspace, word), word) {
+        (Err(failure), None) => match last_over(workspace)? {
+            Some(id) => find(workspace, Some(id.as_str())),
+            None => Err(failure),
+        },
+        (found, _) => found,
+    }
+}
+
+/// The run of this project that ended last, if none is active.
+fn last_over(workspace: &Workspace<'_>) -> Result<Option<RunId>, Failure> {
+    let runs = of_project(workspace)?;
+    if runs.iter().any(is_active) {
+        return Ok(None);
+    }
+    let last = runs.into_iter().max_by_key(|run| run.updated_at);
+    Ok(last.map(|run| run.id))
+}
+
 fn named(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
     // A complete id is the common case, and needs no list.
     if let Ok(id) = RunId::parse(word)

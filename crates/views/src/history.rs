@@ -29,8 +29,17 @@ pub struct HistoryLine {
 /// Describes numbered entries. Earlier entries name the agents behind the numbers of dispatches and
 /// reviewers, so a whole journal reads better than its tail.
 pub fn history<'a>(entries: impl IntoIterator<Item = (u64, &'a Entry)>) -> HistoryView {
+    history_after([], entries)
+}
+
+/// Describes the end of a journal, with the names that earlier entries give.
+pub fn history_after<'a>(
+    before: impl IntoIterator<Item = (u64, &'a Entry)>,
+    entries: impl IntoIterator<Item = (u64, &'a Entry)>,
+) -> HistoryView {
     let entries: Vec<(u64, &Entry)> = entries.into_iter().collect();
-    let names = AgentNames::of(entries.iter().map(|(_, entry)| *entry));
+    let before = before.into_iter().map(|(_, entry)| entry);
+    let names = AgentNames::of(before.chain(entries.iter().map(|(_, entry)| *entry)));
     let lines = entries
         .into_iter()
         .map(|(number, entry)| HistoryLine::new(number, entry, &names));

@@ -49,7 +49,7 @@ pub use cause::Causes;
 pub use digest::JournalDigest;
 pub use fact::AgentNames;
 pub use file::{ViewContent, file, needs_journal};
-pub use history::history;
+pub use history::{history, history_after};
 pub use json::json_text;
 pub use list::list;
 pub use next::next;

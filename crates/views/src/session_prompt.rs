@@ -12,6 +12,7 @@ use crate::layout::cut;
 use crate::placeholder::filled;
 use crate::requirement::requirements;
 use crate::safe::line;
+use crate::words;
 
 /// A session reads this at its start and after each compaction, so it is short.
 const MOST_LINES: usize = 16;
@@ -57,9 +58,10 @@ impl SessionPrompt<'_> {
         let here = self.pipeline.stage(stage);
         let goes_on = here.is_some_and(|stage| !stage.after().is_empty());
         if engine::is_over(self.pipeline, self.run) && !goes_on {
-            return vec![format!(
+            let over = format!(
                 "Run {run} of `{name}` is over ({status}). Gatewright no longer guards this session."
-            )];
+            );
+            return [over].into_iter().chain(self.report()).collect();
         }
         vec![
             format!(
@@ -108,6 +110,36 @@ impl SessionPrompt<'_> {
             | Next::TakeUp
             | Next::Nothing => false,
         })
+    }
+
+    /// What a session tells its person when the run is over: only what Gatewright saw itself.
+    fn report(&self) -> Vec<String> {
+        let run = self.run;
+        let listed = |title: &str, names: Vec<&str>| {
+            (!names.is_empty()).then(|| format!("- {title}: {}", names.join(", ")))
+        };
+        let gates = run.gates.keys().map(engine::StageName::as_str).collect();
+        let approved = run.approved.keys().map(engine::ArtifactName::as_str);
+        let skipped = run.overrides.iter().map(|it| it.stage.as_str()).collect();
+        let used = words::usage(&run.used);
+        let used = (!used.is_empty()).then(|| format!("- used: {used}"));
+        let facts = [
+            listed("checked and passed", gates),
+            listed("approved by a person", approved.collect()),
+            listed("SKIPPED by a person", skipped),
+            used,
+        ];
+        let ending = format!(
+            "Tell the person how the run ended, with these facts and what led here. `gatewright status \
+             {0}` shows the rest, `gatewright history {0}` every step.",
+            run.id
+        );
+        let causes = cause::in_short(self.pipeline, run, CAUSE_COLUMNS);
+        let causes = causes.into_iter();
+        causes
+            .chain(facts.into_iter().flatten())
+            .chain([ending])
+            .collect()
     }
 
     fn next(&self) -> Vec<String> {

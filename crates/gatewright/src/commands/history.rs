@@ -12,6 +12,9 @@ use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
 
+/// How many entries before the shown ones are searched for the names of agents.
+const BEFORE: u64 = 1_000;
+
 /// Show a run's journal
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
@@ -28,7 +31,7 @@ pub(crate) struct History {
 impl History {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let workspace = Workspace::for_reading(context)?;
-        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let stored = find_run::find_to_show(&workspace, self.of.run.as_deref())?;
         let last = self.last.unwrap_or(u64::MAX);
         let first = self
             .from
@@ -36,7 +39,12 @@ impl History {
             .max(1);
         let limit = (stored.version + 1).saturating_sub(first);
         let entries = workspace.store.journal(&stored.run.id, first, limit)?;
-        let view = views::history(numbered(&entries));
+        // Earlier entries name the agents behind the numbers of dispatches.
+        let from = first.saturating_sub(BEFORE).max(1);
+        let before = workspace
+            .store
+            .journal(&stored.run.id, from, first - from)?;
+        let view = views::history_after(numbered(&before), numbered(&entries));
         let json = || json!({ "run": stored.run.id.as_str(), "entries": view.json() });
         output.facts(|paint| view.text(paint), json)?;
         Ok(Exit::Success)

@@ -32,7 +32,7 @@ impl Next {
     /// ours is gone, is anything written.
     fn opened<'c>(&self, context: &'c Context) -> Result<(Workspace<'c>, OpenRun), Failure> {
         let mut workspace = find_run::workspace(context)?;
-        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let stored = find_run::find_to_show(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let planned = engine::pending(&opened.pipeline, opened.run()).is_none();
         if planned && !lost_work::has_lost_work(&workspace, &opened) {

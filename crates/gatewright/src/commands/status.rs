@@ -26,7 +26,7 @@ pub(crate) struct Status {
 impl Status {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut workspace = find_run::workspace(context)?;
-        let stored = find_run::find(&workspace, self.of.run.as_deref())?;
+        let stored = find_run::find_to_show(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let now = clock::now();
         let run = as_of(&opened.pipeline, opened.run(), now);

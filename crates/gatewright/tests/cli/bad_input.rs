@@ -230,7 +230,7 @@ fn what_is_typed_wrongly_is_told_and_nothing_is_done() {
         "checkpoint r-test a/b",
         "gc --older-than soon",
         "start small.toml --task x --by-hand --id wrong",
-        "answer r-test yes no",
+        "answer r-test yes no more",
         "answer r-test yes --answer q1=x",
         "reset r-test",
         "status r-test --color sometimes",

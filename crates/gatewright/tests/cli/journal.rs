@@ -51,6 +51,35 @@ fn why_tells_the_rule_and_the_evidence() {
     assert_eq!(why["rule"]["code"], "GW-R01");
 }
 
+/// After the end, a person who types no id means the run that they have just had.
+#[test]
+fn the_last_run_of_a_project_is_shown_without_its_id() {
+    let project = started();
+    to_the_question(&project);
+    to_the_end(&project);
+    for line in ["status", "next", "history", "why", "why 1"] {
+        run(&project, line).succeeds();
+    }
+    assert_eq!(fact(&project, "status")["run"], RUN);
+    assert_eq!(fact(&project, "status")["status"], "completed");
+    // To act on a run that is over, nobody means the last one.
+    run(&project, "cancel --reason why").exits(3);
+    says_one_line(run(&project, "why r-test many"), 2, &["many"]);
+}
+
+#[test]
+fn the_end_of_a_history_keeps_the_names_of_its_agents() {
+    let project = started();
+    project.write("note.md", "Hello\n");
+    run(&project, "report").succeeds();
+    let whole = fact(&project, "history");
+    let last = fact(&project, "history --last 2");
+    let told = |facts: &Value| facts["entries"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(told(&last), told(&whole));
+    let end = run(&project, "history --last 2").succeeds().stdout;
+    assert!(end.contains("'writer' (d1) ended"), "{end}");
+}
+
 #[test]
 fn a_run_goes_back_to_a_checkpoint_and_keeps_its_history() {
     let project = started();

@@ -14,6 +14,7 @@ mod daemons;
 mod examples;
 mod faults;
 mod fixture;
+mod handover;
 mod many;
 mod notices;
 mod people;

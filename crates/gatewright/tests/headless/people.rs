@@ -89,7 +89,7 @@ fn a_question_is_shown_at_the_terminal_with_its_choices_until_one_of_them_is_typ
     let world = World::with(ASKED, WRITES);
     let ran = at_a_terminal(&world, "", "perhaps\nyes\n").succeeds();
     says(&ran.stdout, "Is this what you want?");
-    says(&ran.stdout, "again / no / yes: ");
+    says(&ran.stdout, "again / no / yes");
     says(&ran.stdout, "'perhaps'");
     says(&ran.stdout, "r-test completed");
     let answers = answers(&world);

@@ -1,6 +1,6 @@
-//! The fifth law: the cause travels. Whoever works or is asked gets to know what led there.
+//! The fifth law: the cause travels. Workers and people who are asked learn what led there.
 //!
-//! What must be told is read from the entries of the decision that moved the run, not from what the run
+//! What they must learn is read from the entries of the decision that moved the run, not from what the run
 //! remembers of it: so a cause that the engine forgets is found as well as one that a text leaves out.
 
 use engine::{

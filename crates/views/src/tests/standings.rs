@@ -328,6 +328,7 @@ fn open_stages_checks_and_ends() {
         &guarded("abandoned"),
         expect![[r#"
             Run r-7f3 of `showcase` is over (cancelled). Gatewright no longer guards this session.
+            Tell the person how the run ended, with these facts and what led here. `gatewright status r-7f3` shows the rest, `gatewright history r-7f3` every step.
             - the run is over: there is nothing to do"#]],
     );
 }
