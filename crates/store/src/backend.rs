@@ -23,6 +23,17 @@ pub trait Backend: Send {
     /// All runs, or those of one project, the latest started first. Decodes nothing.
     fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error>;
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error>;
+    /// The same with its `compiled` definition.
+    fn run_and_compiled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(StoredRun, Option<Definition>)>, Error> {
+        let Some(stored) = self.run(run)? else {
+            return Ok(None);
+        };
+        let compiled = self.compiled(stored.run.definition)?;
+        Ok(Some((stored, compiled)))
+    }
     /// At most `limit` entries from number `from` on.
     fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error>;
     /// The entries of the decision with this key.

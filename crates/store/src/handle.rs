@@ -73,6 +73,13 @@ impl Backend for Handle {
         self.backend().run(run)
     }
 
+    fn run_and_compiled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(StoredRun, Option<Definition>)>, Error> {
+        self.backend().run_and_compiled(run)
+    }
+
     fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {
         self.backend().journal(run, from, limit)
     }

@@ -2,13 +2,13 @@
 
 use engine::{Definition, Hash, Run};
 
-use super::{Record, Unreadable, binary, definition, entry, run, stage};
-use crate::chain::{Digest, Tip};
+use super::{Record, Unreadable, binary, checksum, definition, entry, run, stage};
+use crate::chain::Tip;
 
 /// Increase this when a listed field changes its type but not its name, when `apply` folds an old
 /// journal into another state, or when the same bytes compile to another definition: the listings
 /// alone do not show that, and `verify` would call the old cache altered.
-const REVISION: u64 = 1;
+const REVISION: u64 = 2;
 
 /// Identifies the listings of this build. Caches with another number are recreated.
 const FORMAT: u64 = fingerprint(
@@ -21,7 +21,7 @@ const FORMAT: u64 = fingerprint(
     ],
 );
 
-/// Half a SHA-256 detects accidents; it does not stop attackers, which is the task of `verify`.
+/// The length of the checksum.
 const SEAL: usize = 16;
 
 /// Where a run belongs. It never changes.
@@ -85,7 +85,7 @@ fn wrap<T: Record>(value: &T, binding: &[u8]) -> Vec<u8> {
     out.extend_from_slice(&[0; SEAL]);
     let start = out.len();
     value.to_bytes(&mut out);
-    let seal = seal(binding, &out[start..]);
+    let seal = checksum::of(&[binding, &out[start..]]);
     out[start - SEAL..start].copy_from_slice(&seal);
     out
 }
@@ -97,15 +97,10 @@ fn unwrap<T: Record>(bytes: &[u8], binding: &[u8]) -> Result<Cached<T>, Unreadab
         return Ok(Cached::OtherFormat);
     }
     let (found, body) = rest.split_first_chunk::<SEAL>().ok_or_else(too_short)?;
-    if *found != seal(binding, body) {
+    if *found != checksum::of(&[binding, body]) {
         return Err(Unreadable::new("the bytes are not those that were written"));
     }
     binary::read(body).map(Cached::Value)
-}
-
-fn seal(binding: &[u8], body: &[u8]) -> [u8; SEAL] {
-    let whole = Digest::new().with(binding).with(body).finish().0;
-    std::array::from_fn(|index| whole[index])
 }
 
 /// FNV-1a over the listings, computed at compile time.

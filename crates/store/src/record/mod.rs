@@ -5,6 +5,7 @@
 
 mod binary;
 mod cache;
+mod checksum;
 mod definition;
 mod entry;
 mod host;

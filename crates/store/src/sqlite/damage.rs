@@ -4,10 +4,10 @@ use std::fs;
 use std::io::Write;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
+use rusqlite::{ErrorCode, OpenFlags, ffi};
 
 use super::Sqlite;
-use super::folder::Folder;
+use super::folder::{DATABASE, Folder};
 use crate::Error;
 use crate::error::Corruption;
 
@@ -41,8 +41,8 @@ impl Folder {
         if !matches!(self.damage(), Ok(None)) {
             return false;
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let said = Connection::open_with_flags(self.database(), flags).and_then(|second| {
+        let second = self.connect(DATABASE, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        let said = second.and_then(|second| {
             second.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
             second.query_row("PRAGMA integrity_check(1)", [], |row| {
                 row.get::<_, String>(0)

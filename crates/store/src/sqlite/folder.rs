@@ -5,15 +5,23 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rusqlite::{Connection, OpenFlags, ffi};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use rustix::process::{Uid, geteuid};
 
+use super::damage::failure;
 use crate::Error;
+
+/// The database in it.
+pub(super) const DATABASE: &str = "store.db";
 
 /// A folder that only we can access.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// Who we are, asked once: every file in it must be ours.
+    owner: Uid,
 }
 
 impl Folder {
@@ -51,12 +59,12 @@ impl Folder {
                 wanted: "a folder",
             });
         }
-        keep_private(path, metadata, 0o700)?;
-        // Links further up belong to the user, but SQLite needs a path without any.
-        let path = path
-            .canonicalize()
-            .map_err(|error| io_error("look at", path, error))?;
-        Ok(Self { path })
+        let folder = Self {
+            path: std::path::absolute(path).map_err(|error| io_error("look at", path, error))?,
+            owner: geteuid(),
+        };
+        folder.keep_private(path, metadata, 0o700)?;
+        Ok(folder)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -64,7 +72,22 @@ impl Folder {
     }
 
     pub(super) fn database(&self) -> PathBuf {
-        self.path.join("store.db")
+        self.path.join(DATABASE)
+    }
+
+    /// A connection to a database of this folder. SQLite follows no link to it. Links further up belong to
+    /// the user: where there is one, SQLite gets the path without any.
+    pub(super) fn connect(&self, name: &str, flags: OpenFlags) -> rusqlite::Result<Connection> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_EXRESCODE;
+        let connected = Connection::open_with_flags(self.path.join(name), flags);
+        let plain = match &connected {
+            Err(error) if is_link(error) => self.path.canonicalize().ok(),
+            Ok(_) | Err(_) => None,
+        };
+        match plain {
+            Some(plain) => Connection::open_with_flags(plain.join(name), flags),
+            None => connected,
+        }
     }
 
     /// The file's metadata; `None` if it is missing.
@@ -84,8 +107,27 @@ impl Folder {
                 wanted: "a file",
             });
         }
-        keep_private(&path, &metadata, 0o600)?;
+        self.keep_private(&path, &metadata, 0o600)?;
         Ok(Some(metadata))
+    }
+
+    /// Refuses what others own or could have changed; closes what they could only read.
+    fn keep_private(&self, path: &Path, metadata: &Metadata, mode: u32) -> Result<(), Error> {
+        if metadata.uid() != self.owner.as_raw() {
+            return Err(Error::Foreign {
+                path: path.to_owned(),
+            });
+        }
+        if metadata.mode() & 0o022 != 0 {
+            return Err(Error::OpenToOthers {
+                path: path.to_owned(),
+            });
+        }
+        if metadata.mode() & 0o077 != 0 {
+            fs::set_permissions(path, Permissions::from_mode(mode))
+                .map_err(|error| io_error("close to others", path, error))?;
+        }
+        Ok(())
     }
 
     /// Opens one of our files for writing, created as private if it is missing.
@@ -132,23 +174,10 @@ fn parent(path: &Path) -> Option<&Path> {
     }
 }
 
-/// Refuses what others own or could have changed; closes what they could only read.
-fn keep_private(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), Error> {
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Error::Foreign {
-            path: path.to_owned(),
-        });
-    }
-    if metadata.mode() & 0o022 != 0 {
-        return Err(Error::OpenToOthers {
-            path: path.to_owned(),
-        });
-    }
-    if metadata.mode() & 0o077 != 0 {
-        fs::set_permissions(path, Permissions::from_mode(mode))
-            .map_err(|error| io_error("close to others", path, error))?;
-    }
-    Ok(())
+/// Is a link on the way to the database why SQLite does not open it?
+fn is_link(error: &rusqlite::Error) -> bool {
+    let failure = failure(error);
+    failure.is_some_and(|failure| failure.extended_code == ffi::SQLITE_CANTOPEN_SYMLINK)
 }
 
 /// The error for a failed system call, by what the caller can do about it.

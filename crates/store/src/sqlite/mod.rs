@@ -51,12 +51,13 @@ const WRITER_TIMEOUT: Duration = Duration::from_secs(20);
 /// The timeout of SQLite's own locks. The queue separates our writers; this is for other programs.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A new process reads the whole log before it can read, so the log stays short: from this many
-/// pages (256 KiB) on, closing the store copies them back into the database.
-const LONG_LOG: u32 = 64;
+/// A new process reads the whole log before it can read, one call for each page, so the log stays short:
+/// from this many pages (64 KiB) on, closing the store copies them back into the database. An advance
+/// writes two or three, and most hooks only read: shorter logs would cost more syncs than they save.
+const LONG_LOG: u32 = 16;
 
 /// A long process does that at this length (2 MiB), because it rarely closes the store.
-const VERY_LONG_LOG: u32 = 8 * LONG_LOG;
+const VERY_LONG_LOG: u32 = 32 * LONG_LOG;
 
 /// What the store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,6 +203,13 @@ impl Backend for Sqlite {
 
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         Ok(self.reader().run(run)?.map(|found| found.stored))
+    }
+
+    fn run_and_compiled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(StoredRun, Option<Definition>)>, Error> {
+        self.reader().run_and_compiled(run)
     }
 
     fn journal(&self, run: &RunId, from: u64, limit: u64) -> Result<Vec<StoredEntry>, Error> {

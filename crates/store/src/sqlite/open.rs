@@ -1,6 +1,6 @@
 //! Opening: the checks before the first statement, and the creation of a missing store.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::damage::failure;
-use super::folder::{Folder, io_error};
+use super::folder::{DATABASE, Folder, io_error};
 use super::heads::Heads;
 use super::open_files::OpenFiles;
 use super::writer_lock::WriterLock;
@@ -38,21 +38,24 @@ impl Sqlite {
             Access::Read => Folder::find(folder)?,
             Access::Write => Folder::make(folder)?,
         };
-        if is_empty(&folder)? {
+        let mut found = database(&folder)?;
+        if found.is_none() {
             refuse_emptied(&folder)?;
             match access {
                 Access::Read => return Err(absent(&folder)),
                 Access::Write => create(&folder, migrations)?,
             }
+            found = database(&folder)?;
         }
-        let mut store = Self::connect(folder, access)?;
+        let found = found.ok_or_else(|| absent(&folder))?;
+        let mut store = Self::connect(folder, &found, access)?;
         store.check_version(migrations)?;
         Ok(store)
     }
 
-    fn connect(folder: Folder, access: Access) -> Result<Self, Error> {
+    fn connect(folder: Folder, database: &Metadata, access: Access) -> Result<Self, Error> {
         folder.regular_file("queue.lock")?;
-        let files = Box::new(OpenFiles::look(&folder)?);
+        let files = Box::new(OpenFiles::look(&folder, database)?);
         let connection = connect(&folder, access)?;
         let (writer_timeout, log) = (WRITER_TIMEOUT, Arc::default());
         let mut store = Self {
@@ -111,17 +114,15 @@ pub(super) fn connect(folder: &Folder, access: Access) -> Result<Connection, Err
         Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
         Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
     };
-    let flags = mode
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX
-        | OpenFlags::SQLITE_OPEN_NOFOLLOW
-        | OpenFlags::SQLITE_OPEN_EXRESCODE;
-    Connection::open_with_flags(folder.database(), flags)
+    folder
+        .connect(DATABASE, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .and_then(|connection| configure(&connection, access).map(|()| connection))
         .map_err(|error| folder.fault("open the store", error))
 }
 
 /// The database is not memory-mapped: truncating a mapped file kills the process, and a killed hook
-/// allows the step.
+/// allows the step. Every commit is synced, which is SQLite's default: to ask for it would cost a
+/// statement.
 fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -131,15 +132,18 @@ fn configure(connection: &Connection, access: Access) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     if access == Access::Write {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
     }
     Ok(())
 }
 
 pub(super) fn is_empty(folder: &Folder) -> Result<bool, Error> {
-    Ok(folder
-        .regular_file("store.db")?
-        .is_none_or(|metadata| metadata.len() == 0))
+    Ok(database(folder)?.is_none())
+}
+
+/// The database, if there is one that is not empty.
+fn database(folder: &Folder) -> Result<Option<Metadata>, Error> {
+    let found = folder.regular_file(DATABASE)?;
+    Ok(found.filter(|metadata| metadata.len() > 0))
 }
 
 /// The runs whose head file covers entries.
@@ -223,8 +227,9 @@ fn make(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     // SQLite gives its other files the mode of this one.
     let file = Folder::create_new(&path)?;
     let fault = |error| made(folder, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let mut connection = Connection::open_with_flags(&path, flags).map_err(fault)?;
+    let mut connection = folder
+        .connect(NEW, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(fault)?;
     schema::migrate(&mut connection, migrations).map_err(fault)?;
     connection
         .pragma_update(None, "journal_mode", "WAL")

@@ -9,10 +9,9 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::{Duration, Instant};
 
-use super::folder::{Folder, io_error};
+use super::folder::{DATABASE, Folder, io_error};
 use crate::Error;
 
-const DATABASE: &str = "store.db";
 const LOG: &str = "store.db-wal";
 const INDEX: &str = "store.db-shm";
 
@@ -39,17 +38,16 @@ pub(super) struct OpenFiles {
 
 impl OpenFiles {
     /// Looks at them before they are opened, and empties a torn index.
-    pub(super) fn look(folder: &Folder) -> Result<Self, Error> {
-        let [database, log, index] = [DATABASE, LOG, INDEX].map(|name| folder.regular_file(name));
+    pub(super) fn look(folder: &Folder, database: &Metadata) -> Result<Self, Error> {
+        let [log, index] = [LOG, INDEX].map(|name| folder.regular_file(name));
         let (log, index) = (log?, index?);
-        let database = database?.ok_or_else(|| vanished(folder, DATABASE))?;
         let size = index.as_ref().map(Metadata::len);
         if let Some(size) = size.filter(|size| *size == 0 || !size.is_multiple_of(PIECE)) {
             // Whoever is making it just now will find nothing in it either.
             empty(folder, size.max(1))?;
         }
         Ok(Self {
-            database: identity(&database),
+            database: identity(database),
             log: log.as_ref().map(identity),
             index: index.as_ref().map(identity),
             // The first to open it may make it smaller.

@@ -31,11 +31,26 @@ pub(super) struct RunRow {
     pub project: String,
     pub worktree: String,
     pub pipeline: String,
-    /// The hash of the entry at the tip.
-    last: Option<Hash>,
+    /// The number of its definition.
+    definition: i64,
 }
 
 impl RunRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            number: row.get(0)?,
+            tip: Tip {
+                version: row.get::<_, i64>(1)?.cast_unsigned(),
+                head: Hash(row.get(2)?),
+            },
+            state: row.get(3)?,
+            project: row.get(4)?,
+            worktree: row.get(5)?,
+            pipeline: row.get(6)?,
+            definition: row.get(7)?,
+        })
+    }
+
     pub(super) fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
@@ -60,10 +75,45 @@ pub(super) struct FoundRun {
 
 impl<'a> Reader<'a> {
     pub(super) fn run(&self, run: &RunId) -> Result<Option<FoundRun>, Error> {
-        let Some(row) = self.run_row(run)? else {
+        self.with_run(run, |row| self.found(run, row))
+    }
+
+    /// The same with its compiled definition, if it exists in the format of this build.
+    pub(super) fn run_and_compiled(
+        &self,
+        run: &RunId,
+    ) -> Result<Option<(StoredRun, Option<Definition>)>, Error> {
+        self.with_run(run, |row| {
+            let definition = row.definition;
+            let stored = self.found(run, row)?.stored;
+            let compiled = self.compiled_of(definition, stored.run.definition)?;
+            Ok((stored, compiled))
+        })
+    }
+
+    pub(super) fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
+        self.with_run(run, Ok)
+    }
+
+    /// Reads the run's row, and more of the same snapshot: it lasts as long as the first statement.
+    fn with_run<T>(
+        &self,
+        run: &RunId,
+        read: impl FnOnce(RunRow) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let fault = |error| self.folder.fault("read", error);
+        let mut statement = self.connection.prepare_cached(sql::RUN).map_err(fault)?;
+        let mut rows = statement.query([run.as_str()]).map_err(fault)?;
+        let Some(row) = rows.next().map_err(fault)? else {
             return Ok(None);
         };
-        if row.last != Some(row.tip.head) {
+        read(RunRow::read(row).map_err(fault)?).map(Some)
+    }
+
+    fn found(&self, run: &RunId, row: RunRow) -> Result<FoundRun, Error> {
+        let tip = place(row.number, row.tip.version);
+        let last = self.one(sql::ENTRY_HASH, [tip], |row| row.get(0).map(Hash))?;
+        if last != Some(row.tip.head) {
             return Err(self.torn(run));
         }
         let state = match record::state_from_bytes(&row.state, row.tip, row.origin()) {
@@ -93,25 +143,7 @@ impl<'a> Reader<'a> {
             worktree,
             pipeline,
         };
-        Ok(Some(FoundRun { number, stored }))
-    }
-
-    pub(super) fn run_row(&self, run: &RunId) -> Result<Option<RunRow>, Error> {
-        let read = |row: &Row<'_>| {
-            Ok(RunRow {
-                number: row.get(0)?,
-                tip: Tip {
-                    version: row.get::<_, i64>(1)?.cast_unsigned(),
-                    head: Hash(row.get(2)?),
-                },
-                state: row.get(3)?,
-                project: row.get(4)?,
-                worktree: row.get(5)?,
-                pipeline: row.get(6)?,
-                last: row.get::<_, Option<[u8; 32]>>(7)?.map(Hash),
-            })
-        };
-        self.one(sql::RUN, [run.as_str()], read)
+        Ok(FoundRun { number, stored })
     }
 
     /// The run's number, and the end of its journal.
@@ -298,8 +330,21 @@ impl<'a> Reader<'a> {
 
     pub(super) fn compiled(&self, hash: Hash) -> Result<Option<Definition>, Error> {
         let bytes = self.one(sql::COMPILED, [hash.0], |row| row.get::<_, Vec<u8>>(0))?;
-        let Some(bytes) = bytes else { return Ok(None) };
-        match record::compiled_from_bytes(&bytes, hash) {
+        let compiled = bytes.map(|bytes| self.decompiled(&bytes, hash));
+        Ok(compiled.transpose()?.flatten())
+    }
+
+    /// The compiled definition with this number, if it is the one with this hash.
+    fn compiled_of(&self, number: i64, hash: Hash) -> Result<Option<Definition>, Error> {
+        let read = |row: &Row<'_>| Ok((row.get(0).map(Hash)?, row.get::<_, Vec<u8>>(1)?));
+        match self.one(sql::DEFINITION_OF_RUN, [number], read)? {
+            Some((found, bytes)) if found == hash => self.decompiled(&bytes, hash),
+            Some(_) | None => self.compiled(hash),
+        }
+    }
+
+    fn decompiled(&self, bytes: &[u8], hash: Hash) -> Result<Option<Definition>, Error> {
+        match record::compiled_from_bytes(bytes, hash) {
             Ok(Cached::Value(definition)) => Ok(Some(definition)),
             Ok(Cached::OtherFormat) => Ok(None),
             Err(fault) => {

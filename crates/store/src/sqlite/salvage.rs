@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use engine::{RunId, Time};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::OpenFlags;
 
 use super::copy_run::{Compile, CopyRun};
 use super::folder::{Folder, io_error};
@@ -105,8 +105,9 @@ pub(super) fn fill(folder: &Folder, at: Time, compile: Compile<'_>) -> Result<Sa
     }
     let file = Folder::create_new(&path)?;
     let fault = |error| folder.fault("make a fresh store", error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let mut fresh = Connection::open_with_flags(&path, flags).map_err(fault)?;
+    let mut fresh = folder
+        .connect(FRESH, OpenFlags::SQLITE_OPEN_READ_WRITE)
+        .map_err(fault)?;
     schema::migrate(&mut fresh, schema::MIGRATIONS).map_err(fault)?;
     let transaction = fresh.transaction().map_err(fault)?;
     let salvaged = copy_runs(

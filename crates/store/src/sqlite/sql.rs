@@ -1,11 +1,10 @@
 //! All statements, so that a test can ask SQLite for their query plans.
 
-/// A run with the hash of the entry at its head.
 pub(super) const RUN: &str = "
-    SELECT r.number, r.version, r.head, r.state, r.project, r.worktree, r.pipeline, e.hash
-    FROM runs r LEFT JOIN entries e ON e.place = (r.number << 32) + r.version
-    WHERE r.id = ?1";
-/// The same without its state.
+    SELECT number, version, head, state, project, worktree, pipeline, definition
+    FROM runs WHERE id = ?1";
+pub(super) const ENTRY_HASH: &str = "SELECT hash FROM entries WHERE place = ?1";
+/// The end of a run's journal, with the hash of the entry at its head.
 pub(super) const TIP: &str = "
     SELECT r.number, r.version, r.head, e.hash
     FROM runs r LEFT JOIN entries e ON e.place = (r.number << 32) + r.version
@@ -18,6 +17,8 @@ pub(super) const LINES: &str = "
     FROM entries WHERE place BETWEEN ?1 AND ?2 ORDER BY place";
 pub(super) const DEFINITION: &str = "SELECT number, main FROM definitions WHERE hash = ?1";
 pub(super) const COMPILED: &str = "SELECT compiled FROM definitions WHERE hash = ?1";
+pub(super) const DEFINITION_OF_RUN: &str =
+    "SELECT hash, compiled FROM definitions WHERE number = ?1";
 pub(super) const FILES: &str = "SELECT path, bytes FROM files WHERE definition = ?1";
 pub(super) const CONTENT: &str = "SELECT bytes FROM contents WHERE hash = ?1";
 pub(super) const HELD: &str = "
@@ -69,6 +70,7 @@ pub(super) const SET_LEASE: &str = "
 #[cfg(test)]
 pub(super) const HOT: &[&str] = &[
     RUN,
+    ENTRY_HASH,
     TIP,
     NUMBER,
     BEGUN_BY,
@@ -76,6 +78,7 @@ pub(super) const HOT: &[&str] = &[
     LINES,
     DEFINITION,
     COMPILED,
+    DEFINITION_OF_RUN,
     FILES,
     CONTENT,
     HELD,
