@@ -44,6 +44,14 @@ impl core::error::Error for NameError {}
 /// Reads a name: letters, digits, dashes, underscores, and these further characters.
 pub(crate) fn parse(text: &str, extra: &[char]) -> Result<String, NameError> {
     let first = text.chars().next().ok_or(NameError::Empty)?;
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    // Nearly every name is plain, and hooks read many.
+    if text.len() <= LONGEST
+        && text.bytes().all(|byte| is_plain(&byte))
+        && first.is_ascii_alphanumeric()
+    {
+        return Ok(String::from(text));
+    }
     let length = text.chars().count();
     if length > LONGEST {
         return Err(NameError::TooLong { length });
@@ -214,7 +222,13 @@ impl Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        // Hashes are written at every hook, and one text is written faster than 32.
+        let digits: [u8; 64] = core::array::from_fn(|at| {
+            let byte = self.0[at / 2];
+            DIGITS[usize::from(if at % 2 == 0 { byte >> 4 } else { byte & 15 })]
+        });
+        f.write_str(str::from_utf8(&digits).map_err(|_| fmt::Error)?)
     }
 }
 

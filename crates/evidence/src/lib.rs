@@ -6,7 +6,7 @@
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
 //! 1. texts and errors: `error`, `text`, `escape`, `redaction`, `system_path`
-//! 2. the machine: `beneath`, `group`, `hold`, `watched_process`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
+//! 2. the machine: `beneath`, `small_file`, `group`, `hold`, `watched_process`, `process`, `git`, `repository`, `project`, `placeholder`, `path`, `file_stamp`, `replace`
 //! 3. what a look needs: `content`, `look_context`
 //! 4. the content of a file: `document`, `bundle`, `schema`, `questions`, `steps`
 //! 5. the looks: `tree`, `check`, `artifact`, `look`
@@ -19,6 +19,7 @@ pub mod group;
 pub mod hold;
 pub mod process;
 pub mod questions;
+pub mod small_file;
 pub mod steps;
 pub mod text;
 pub mod tree;

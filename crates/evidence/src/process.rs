@@ -7,6 +7,8 @@ use std::process::Command;
 
 use engine::{Process, ProcessState};
 
+use crate::small_file;
+
 /// What the system shows of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
@@ -26,10 +28,16 @@ pub fn find(id: u32) -> Option<Process> {
 
 /// The current process with this id, told from one that is there but cannot be read.
 pub fn look_up(id: u32) -> Lookup {
+    look_up_named(id).0
+}
+
+/// The same with the short name that the system has for it, where it shows one.
+pub fn look_up_named(id: u32) -> (Lookup, Option<String>) {
     match look_up_in(Path::new("/proc"), id) {
-        Lookup::Gone => from_ps(id).map_or(Lookup::Gone, |started| {
-            Lookup::Found(Process { id, started })
-        }),
+        (Lookup::Gone, _) => {
+            let found = |started| Lookup::Found(Process { id, started });
+            (from_ps(id).map_or(Lookup::Gone, found), None)
+        }
         found => found,
     }
 }
@@ -90,14 +98,23 @@ fn has(id: u32, mark: &[u8]) -> bool {
     variables.any(|variable| variable == mark)
 }
 
-fn look_up_in(processes: &Path, id: u32) -> Lookup {
+fn look_up_in(processes: &Path, id: u32) -> (Lookup, Option<String>) {
     let found = |started| Lookup::Found(Process { id, started });
     // The name of a program need not be UTF-8.
-    match fs::read(processes.join(id.to_string()).join("stat")) {
-        Ok(stat) => started(&String::from_utf8_lossy(&stat)).map_or(Lookup::Gone, found),
-        Err(error) if is_gone(&error) => Lookup::Gone,
-        Err(_) => Lookup::Unreadable,
+    match small_file::read(&processes.join(id.to_string()).join("stat")) {
+        Ok(stat) => {
+            let stat = String::from_utf8_lossy(&stat);
+            (started(&stat).map_or(Lookup::Gone, found), name(&stat))
+        }
+        Err(error) if is_gone(&error) => (Lookup::Gone, None),
+        Err(_) => (Lookup::Unreadable, None),
     }
+}
+
+/// The name in `12 (the name) S 34 …`. It may contain brackets and blanks.
+fn name(stat: &str) -> Option<String> {
+    let (_, rest) = stat.split_once('(')?;
+    Some(rest.rsplit_once(')')?.0.to_owned())
 }
 
 /// A process may end between the look-up of its entry and the read.
@@ -142,7 +159,9 @@ mod tests {
     fn a_start_is_read_behind_any_name() {
         let fields = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20";
         for name in ["cat", "a) b", "(x) S 1"] {
-            assert_eq!(started(&format!("12 ({name}) {fields}")), Some(4711));
+            let stat = format!("12 ({name}) {fields}");
+            assert_eq!(started(&stat), Some(4711));
+            assert_eq!(super::name(&stat).as_deref(), Some(name));
         }
         assert_eq!(
             started(&format!("12 (cat) {}", fields.replacen('S', "Z", 1))),
@@ -155,7 +174,7 @@ mod tests {
     #[test]
     fn a_process_that_cannot_be_read_is_not_gone() {
         let processes = tempfile::tempdir().unwrap();
-        let at = |id: u32| look_up_in(processes.path(), id);
+        let at = |id: u32| look_up_in(processes.path(), id).0;
         assert_eq!(at(1), Lookup::Gone);
         // A folder cannot be read as a file.
         fs::create_dir_all(processes.path().join("2/stat")).unwrap();

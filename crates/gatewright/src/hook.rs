@@ -29,6 +29,7 @@ mod worker_record;
 
 use std::cell::Cell;
 use std::ffi::OsString;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::rc::Rc;
@@ -38,7 +39,7 @@ use std::time::{Duration, Instant};
 use engine::{Rule, SessionId};
 use hosts::{Bytes, Event, Payload, Program, Stake};
 use runtime::context::Context;
-use runtime::enrolment;
+use runtime::enrolment::{self, Enrolled, RecordState};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
@@ -126,7 +127,7 @@ impl Known {
 fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     let (host, mut named) = input::named(arguments);
     known.learn(|facts| (facts.host, facts.event) = (Some(host), named));
-    let mut environment = Environment::new(std::env::vars_os());
+    let mut environment = Environment::of_process();
     let input = Input::of_process(host, &environment);
     if let Some(agent) = headless_agent::find(host, &environment) {
         return agent.answer(named, &input, environment, known);
@@ -150,8 +151,9 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         session,
         claims,
     };
-    if enrolment::is_enrolled(&caller.state, session) {
-        match enrolled(named, &input, environment, known, &caller) {
+    let found = enrolment::look_up(&caller.state, session);
+    if let Some(found) = found.transpose() {
+        match enrolled(named, &input, environment, known, &caller, found) {
             Guard::Answered(bytes) => return bytes,
             // The run is over, or was never there: the session is as free as any other.
             Guard::Released(event, unused) => (named, environment) = (Some(event), *unused),
@@ -161,7 +163,11 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         Arrived::Elsewhere => Bytes::nothing(),
         Arrived::Answered(bytes) => bytes,
         Arrived::Enrolled(event, environment) => {
-            match enrolled(Some(event), &input, *environment, known, &caller) {
+            let found = enrolment::look_up(&caller.state, session);
+            let Some(found) = found.transpose() else {
+                return Bytes::nothing();
+            };
+            match enrolled(Some(event), &input, *environment, known, &caller, found) {
                 Guard::Answered(bytes) => bytes,
                 Guard::Released(..) => Bytes::nothing(),
             }
@@ -191,6 +197,7 @@ fn enrolled(
     environment: Environment,
     known: &Known,
     caller: &SessionAtHook<'_>,
+    found: io::Result<(Enrolled, RecordState)>,
 ) -> Guard {
     known.learn(|facts| facts.promised = true);
     let (event, payload) = match input.payload(named) {
@@ -210,7 +217,7 @@ fn enrolled(
         context.expect_delay();
     }
     let call = HookCall::of_session(input.host, event, &payload, caller.session);
-    let work = || guarded::answer(&call, caller.session, &context);
+    let work = || guarded::answer(&call, caller.session, found, &context);
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(Some(answer))) => return Guard::Answered(input.host.write_answer(event, &answer)),
         Ok(Ok(None)) => {

@@ -121,7 +121,7 @@ fn run_parsed(arguments: &Arguments) -> Exit {
     } else {
         Format::Text
     };
-    let environment = Environment::new(std::env::vars_os());
+    let environment = Environment::of_process();
     let mut output = Output::standard(format, arguments.everywhere.color, &environment);
     let result = Context::of_process(environment)
         .and_then(|context| dispatch(&arguments.command, &context, &mut output));

@@ -23,9 +23,9 @@ pub(crate) fn watcher<'a>(
     environment: &Environment,
     visited: Vec<StageName>,
 ) -> Box<dyn Watcher + 'a> {
-    let teller = Teller::new(&environment.secrets);
+    let teller = Teller::new(environment.secrets());
     match output.format() {
-        Format::Json => Box::new(Lines::new(output, &environment.secrets)),
+        Format::Json => Box::new(Lines::new(output, environment.secrets())),
         Format::Text if output.is_talking_to_a_person() && !environment.has_dumb_terminal() => {
             Box::new(Live::new(output, teller, visited))
         }

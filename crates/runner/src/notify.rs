@@ -67,7 +67,7 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender,
         variables.insert(name.into(), value.into());
     }
     Ok(NoticeSender {
-        body: body(opened, &status, &workspace.context.environment.secrets).to_string(),
+        body: body(opened, &status, workspace.context.environment.secrets()).to_string(),
         variables,
         search,
         folder,

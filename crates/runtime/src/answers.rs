@@ -90,7 +90,7 @@ fn words_content(
         context: None,
     };
     let given = BTreeMap::from([(choice.to_string(), text.to_owned())]);
-    let secrets = &workspace.context.environment.secrets;
+    let secrets = workspace.context.environment.secrets();
     evidence::questions::answers_content(&[asked], &given, secrets)
 }
 
@@ -107,7 +107,7 @@ pub fn answered(
 ) -> Result<Request, Failure> {
     let given: BTreeMap<String, String> = answers.iter().cloned().collect();
     let questions = questions(workspace, opened)?.unwrap_or_default();
-    let secrets = &workspace.context.environment.secrets;
+    let secrets = workspace.context.environment.secrets();
     let content = evidence::questions::answers_content(&questions, &given, secrets);
     let what = Happening::Person(PersonEvent::Answered(Given::Answers {
         given,

@@ -1,6 +1,7 @@
 //! One proposal and one transaction: read what the engine needs, then decide and store.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use engine::{
     ArtifactName, Decision, Entry, Event, Happening, Needs, Refusal, Reply, Rule, Time, Who,
@@ -143,7 +144,7 @@ pub fn store(
         key: proposal.signed.key,
         contents: &contents,
         fence: workspace.fence,
-        secrets: &workspace.context.environment.secrets,
+        secrets: workspace.context.environment.secrets(),
         status: &|run| engine::status(&pipeline, run),
     };
     let mut decide = |run: &_| engine::decide(&pipeline, run, &proposal.event, &looked.evidence);
@@ -159,7 +160,7 @@ pub fn store(
                 rule,
             } = decision;
             let opened = OpenRun {
-                stored: *stored,
+                stored: Rc::from(stored),
                 pipeline,
             };
             let entries = numbers.zip(entries).collect();
@@ -201,7 +202,7 @@ pub fn preview(
     let mut after = opened.clone();
     for entry in proposal.decide(opened, &looked).entries {
         match engine::apply(Some(after.stored.run.clone()), &entry) {
-            Ok(run) => after.stored.run = run,
+            Ok(run) => Rc::make_mut(&mut after.stored).run = run,
             Err(_) => return Ok(opened.clone()),
         }
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use engine::{Act, Begins, CommandName, Outcome, PipelineName, Process, RunId, SessionId};
-use evidence::Project;
+use evidence::{Project, small_file};
 use hosts::Program;
 use serde_json::{Map, Value, json};
 
@@ -78,10 +78,22 @@ fn name(of: &str) -> String {
     name
 }
 
-/// Is this session enrolled? One file access; opens no store. If the file cannot be checked, the
-/// answer is yes: the session is then judged as one whose run is unreadable.
-pub fn is_enrolled(state: &State, session: &SessionId) -> bool {
-    session_file(state, session).try_exists().unwrap_or(true)
+/// The run that this session holds, and whether its record is whole; `None` for a session that is not
+/// enrolled. Reads one file; opens no store. If the file cannot be read, or is of another session, the
+/// session is enrolled in an unknown run.
+pub fn look_up(state: &State, session: &SessionId) -> io::Result<Option<(Enrolled, RecordState)>> {
+    let path = session_file(state, session);
+    let file = match fs::File::open(&path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(cause) => return Err(cause),
+    };
+    let record = RecordState::of_mode(file.metadata()?.permissions().mode());
+    let value = serde_json::from_slice(&small_file::read_from(&file)?);
+    let enrolled = value.ok().as_ref().and_then(parse_session);
+    let enrolled = enrolled.filter(|enrolled| enrolled.session == *session);
+    let enrolled = enrolled.ok_or_else(|| damaged(&path))?;
+    Ok(Some((enrolled, record)))
 }
 
 /// Does any session hold a run?
@@ -93,14 +105,7 @@ pub fn is_anybody_enrolled(state: &State) -> bool {
 /// The content of the session's file. An unreadable file, or one of another session, is an error: the
 /// session is enrolled in an unknown run.
 pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {
-    let path = session_file(state, session);
-    match read(&path)? {
-        None => Ok(None),
-        Some(value) => parse_session(&value)
-            .filter(|enrolled| enrolled.session == *session)
-            .map(Some)
-            .ok_or_else(|| damaged(&path)),
-    }
+    Ok(look_up(state, session)?.map(|(enrolled, _)| enrolled))
 }
 
 /// Writes the session's file. It is durable when this returns.
@@ -121,14 +126,13 @@ pub fn enrol(state: &State, enrolled: &Enrolled) -> io::Result<()> {
 const WHOLE: u32 = 0o600;
 const GAP: u32 = 0o400;
 
-pub fn record_state(state: &State, session: &SessionId) -> io::Result<RecordState> {
-    let mode = fs::metadata(session_file(state, session))?
-        .permissions()
-        .mode();
-    Ok(match mode & 0o777 {
-        GAP => RecordState::Gap,
-        _ => RecordState::Whole,
-    })
+impl RecordState {
+    fn of_mode(mode: u32) -> Self {
+        match mode & 0o777 {
+            GAP => Self::Gap,
+            _ => Self::Whole,
+        }
+    }
 }
 
 pub fn set_record_state(state: &State, session: &SessionId, record: RecordState) -> io::Result<()> {
@@ -373,10 +377,11 @@ mod tests {
     fn a_session_is_enrolled_until_it_is_withdrawn() {
         let (_folder, state) = state();
         let (one, other) = (enrolled("one", 1), SessionId::parse("other").unwrap());
-        assert!(!is_enrolled(&state, &one.session));
+        let is_enrolled = |session| look_up(&state, session).unwrap().is_some();
+        assert!(!is_enrolled(&one.session));
         enrol(&state, &one).unwrap();
-        assert!(is_enrolled(&state, &one.session));
-        assert!(!is_enrolled(&state, &other));
+        assert!(is_enrolled(&one.session));
+        assert!(!is_enrolled(&other));
         assert_eq!(of_session(&state, &one.session).unwrap(), Some(one.clone()));
         withdraw(&state, &one.session).unwrap();
         withdraw(&state, &one.session).unwrap();
@@ -388,31 +393,23 @@ mod tests {
         let (_folder, state) = state();
         let one = enrolled("one", 1);
         enrol(&state, &one).unwrap();
-        assert_eq!(
-            record_state(&state, &one.session).unwrap(),
-            RecordState::Whole
-        );
-        set_record_state(&state, &one.session, RecordState::Gap).unwrap();
-        assert_eq!(
-            record_state(&state, &one.session).unwrap(),
-            RecordState::Gap
-        );
-        assert_eq!(of_session(&state, &one.session).unwrap(), Some(one.clone()));
-        set_record_state(&state, &one.session, RecordState::Whole).unwrap();
-        assert_eq!(
-            record_state(&state, &one.session).unwrap(),
-            RecordState::Whole
-        );
+        let found = || look_up(&state, &one.session).unwrap();
+        assert_eq!(found(), Some((one.clone(), RecordState::Whole)));
+        for record in [RecordState::Gap, RecordState::Whole] {
+            set_record_state(&state, &one.session, record).unwrap();
+            assert_eq!(found(), Some((one.clone(), record)));
+        }
     }
 
     #[test]
     fn sessions_go_with_their_runs() {
         let (_folder, state) = state();
         enrol(&state, &enrolled("one", 1)).unwrap();
+        let one = enrolled("one", 1).session;
         forget(&state, |run| run.as_str() == "r-1");
-        assert!(is_enrolled(&state, &enrolled("one", 1).session));
+        assert!(of_session(&state, &one).unwrap().is_some());
         forget(&state, |_| false);
-        assert!(!is_enrolled(&state, &enrolled("one", 1).session));
+        assert!(of_session(&state, &one).unwrap().is_none());
     }
 
     #[test]

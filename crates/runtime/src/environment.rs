@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use engine::{CallId, SessionId};
 use hosts::{DEFAULT_SESSION_HOST, Program, SessionHost};
@@ -17,8 +18,6 @@ pub struct Environment {
     pub search_path: Option<OsString>,
     no_color: bool,
     dumb_terminal: bool,
-    /// The agent programs whose variables are set: they pass them to their children.
-    pub agents: Vec<&'static str>,
     /// The host's session that started us, and its process.
     pub session: Option<SessionId>,
     pub host_process: Option<u32>,
@@ -31,46 +30,140 @@ pub struct Environment {
     /// A plugin's hook started us.
     pub in_plugin: bool,
     settings_folder: Option<PathBuf>,
-    /// Values that must not be stored, recognised by the names of their variables.
-    pub secrets: Vec<String>,
+    others: Others,
+}
+
+/// What only a look at every variable tells. Most hooks do not need it, so those of the process are
+/// looked at when somebody asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Others {
+    Known(Found),
+    OfProcess(OnceLock<Found>),
+}
+
+impl Default for Others {
+    fn default() -> Self {
+        Self::Known(Found::default())
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Found {
+    agents: Vec<&'static str>,
+    secrets: Vec<String>,
+}
+
+impl Found {
+    fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        let mut found = Self::default();
+        for (name, value) in variables.into_iter().filter(|(_, value)| !value.is_empty()) {
+            let Some(name) = name.to_str() else { continue };
+            found.agents.extend(hosts::known_agents::by_variable(name));
+            if is_secret(name) && !NAMES.contains(&name) && !is_of_host(name) {
+                found.secrets.extend(secret(&value));
+            }
+        }
+        found
+    }
+}
+
+/// The variables that we read, besides those of the session's host.
+const NAMES: [&str; 7] = [
+    "XDG_STATE_HOME",
+    "HOME",
+    "USER",
+    "PATH",
+    "GATEWRIGHT_CALL",
+    "NO_COLOR",
+    "TERM",
+];
+
+/// The variables of the session's host.
+fn names_of_host() -> [&'static str; 6] {
+    let SessionHost {
+        variables, places, ..
+    } = DEFAULT_SESSION_HOST;
+    [
+        variables.session,
+        variables.process,
+        variables.project,
+        variables.env_file,
+        variables.plugin,
+        places.folder_variable,
+    ]
+}
+
+fn is_of_host(name: &str) -> bool {
+    names_of_host().contains(&name)
 }
 
 /// A shorter value is more likely a common word than a secret.
 const SHORTEST_SECRET: usize = 8;
 
-/// A variable with one of these in its name holds a secret.
-const SECRET_WORDS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-
 impl Environment {
+    /// The environment of this process.
+    pub fn of_process() -> Self {
+        let others = Others::OfProcess(OnceLock::new());
+        Self::with(others, |name| std::env::var_os(name))
+    }
+
+    /// The environment with these variables alone.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
-        let mut environment = Self::default();
-        for (name, value) in variables.into_iter().filter(|(_, value)| !value.is_empty()) {
-            environment.take(&name, &value);
+        let variables: Vec<(OsString, OsString)> = variables.into_iter().collect();
+        let value = |wanted: &str| {
+            let mut found = variables.iter().filter(|(name, _)| name == wanted);
+            found.next().map(|(_, value)| value.clone())
+        };
+        Self::with(Others::Known(Found::of(variables.clone())), value)
+    }
+
+    fn with(others: Others, value: impl Fn(&str) -> Option<OsString>) -> Self {
+        let mut environment = Self {
+            others,
+            ..Self::default()
+        };
+        for name in NAMES.into_iter().chain(names_of_host()) {
+            if let Some(value) = value(name).filter(|value| !value.is_empty()) {
+                environment.take(name, &value);
+            }
         }
         environment
     }
 
-    fn take(&mut self, name: &OsStr, value: &OsStr) {
-        let agent = name.to_str().and_then(hosts::known_agents::by_variable);
-        self.agents.extend(agent);
-        match name.to_str() {
-            Some("XDG_STATE_HOME") => self.state_home = absolute(value),
-            Some("HOME") => self.home = absolute(value),
-            Some("USER") => self.user = value.to_str().map(str::to_owned),
-            Some("PATH") => self.search_path = Some(value.to_owned()),
-            Some("GATEWRIGHT_CALL") => {
-                self.call = value.to_str().and_then(|call| CallId::parse(call).ok());
-            }
-            Some("NO_COLOR") => self.no_color = true,
-            Some("TERM") => self.dumb_terminal = value == "dumb",
-            Some(name) if self.take_of_host(name, value) => {}
-            Some(name) if is_secret(name) => self.secrets.extend(secret(value)),
-            Some(_) | None => {}
+    /// The agent programs whose variables are set: they pass them to their children.
+    pub fn agents(&self) -> &[&'static str] {
+        &self.others().agents
+    }
+
+    /// Values that must not be stored, recognised by the names of their variables.
+    pub fn secrets(&self) -> &[String] {
+        &self.others().secrets
+    }
+
+    fn others(&self) -> &Found {
+        match &self.others {
+            Others::Known(found) => found,
+            Others::OfProcess(found) => found.get_or_init(|| Found::of(std::env::vars_os())),
         }
     }
 
-    /// Reads a variable of the session's host. Returns whether it is one.
-    fn take_of_host(&mut self, name: &str, value: &OsStr) -> bool {
+    fn take(&mut self, name: &str, value: &OsStr) {
+        match name {
+            "XDG_STATE_HOME" => self.state_home = absolute(value),
+            "HOME" => self.home = absolute(value),
+            "USER" => self.user = value.to_str().map(str::to_owned),
+            "PATH" => self.search_path = Some(value.to_owned()),
+            "GATEWRIGHT_CALL" => {
+                self.call = value.to_str().and_then(|call| CallId::parse(call).ok());
+            }
+            "NO_COLOR" => self.no_color = true,
+            "TERM" => self.dumb_terminal = value == "dumb",
+            name => self.take_of_host(name, value),
+        }
+    }
+
+    /// Reads a variable of the session's host.
+    fn take_of_host(&mut self, name: &str, value: &OsStr) {
         let SessionHost {
             variables, places, ..
         } = DEFAULT_SESSION_HOST;
@@ -86,10 +179,7 @@ impl Environment {
             self.in_plugin = true;
         } else if name == places.folder_variable {
             self.settings_folder = absolute(value);
-        } else {
-            return false;
         }
-        true
     }
 
     /// The folder for program state: `$XDG_STATE_HOME`, else `~/.local/state`.
@@ -158,14 +248,28 @@ fn absolute(value: &OsStr) -> Option<PathBuf> {
     path.is_absolute().then(|| path.to_owned())
 }
 
-/// Compares without case. Every process checks all variables, so this must not allocate.
+/// A variable with one of these words in its name holds a secret.
+fn secret_words(first: u8) -> &'static [&'static str] {
+    match first.to_ascii_uppercase() {
+        b'C' => &["CREDENTIAL"],
+        b'K' => &["KEY"],
+        b'P' => &["PASSWORD", "PASSWD"],
+        b'S' => &["SECRET"],
+        b'T' => &["TOKEN"],
+        _ => &[],
+    }
+}
+
+/// Compares without case. Every process checks all variables, so this must not allocate, and most letters
+/// begin none of the words.
 fn is_secret(name: &str) -> bool {
     let name = name.as_bytes();
     let begins = |at: usize, word: &&str| {
         let part = name.get(at..at + word.len());
         part.is_some_and(|part| part.eq_ignore_ascii_case(word.as_bytes()))
     };
-    (0..name.len()).any(|at| SECRET_WORDS.iter().any(|word| begins(at, word)))
+    let mut letters = name.iter().enumerate();
+    letters.any(|(at, first)| secret_words(*first).iter().any(|word| begins(at, word)))
 }
 
 fn secret(value: &OsStr) -> Option<String> {
@@ -220,14 +324,27 @@ mod tests {
             ("my_token", "abcdefgh"),
             ("DB_PASSWORD", "short"),
             ("PAGER", "less is more"),
+            ("CLIENT_SECRET", "the secret"),
+            ("passwd", "the passwd"),
+            ("OLD_PASSWORDS", "the password"),
+            ("aws_credentials", "the credential"),
+            ("MONKE", "no key at all"),
         ]);
-        assert_eq!(found.secrets, ["0123456789", "abcdefgh"]);
+        let expected = [
+            "0123456789",
+            "abcdefgh",
+            "the secret",
+            "the passwd",
+            "the password",
+            "the credential",
+        ];
+        assert_eq!(found.secrets(), expected);
     }
 
     #[test]
     fn the_variables_of_agents_are_noticed() {
         let found = environment(&[("CLAUDECODE", "1"), ("CODEX_HOME", "/c"), ("CRUSH", "")]);
-        assert_eq!(found.agents, ["claude"]);
+        assert_eq!(found.agents(), ["claude"]);
     }
 
     #[test]

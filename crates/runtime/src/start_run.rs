@@ -290,7 +290,11 @@ impl RunStarter<'_> {
             self.enrol(workspace, &beginning.id)?;
             match self.store(workspace, &home, &decision) {
                 Ok(stored) => {
-                    let opened = complete_start(workspace, stored, Rc::new(pipeline.clone()))?;
+                    let opened = OpenRun {
+                        stored: Rc::new(stored),
+                        pipeline: Rc::new(pipeline.clone()),
+                    };
+                    let opened = complete_start(workspace, opened)?;
                     return Ok(Started::Run(opened));
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
@@ -348,7 +352,7 @@ impl RunStarter<'_> {
             compiled: self.pipeline.definition(),
             key: Some(self.key),
             contents: &[],
-            secrets: &workspace.context.environment.secrets,
+            secrets: workspace.context.environment.secrets(),
             status: &|run| engine::status(self.pipeline, run),
         };
         workspace.store.begin(&new, decision)
@@ -379,11 +383,8 @@ fn begun(entries: &[Entry]) -> Result<Run, Failure> {
 }
 
 /// Completes the start of a stored run. It also repairs a start that a power failure interrupted.
-pub fn complete_start(
-    workspace: &mut Workspace<'_>,
-    stored: StoredRun,
-    pipeline: Rc<Pipeline>,
-) -> Result<OpenRun, Failure> {
+pub fn complete_start(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
+    let OpenRun { stored, pipeline } = &opened;
     let run = &stored.run.id;
     if workspace.state.search_path(run).is_none()
         && let Some(search) = &workspace.context.environment.search_path
@@ -391,7 +392,7 @@ pub fn complete_start(
         saved_env::save(workspace, &stored.run, pipeline.definition())?;
         workspace.state.save_search_path(run, search)?;
     }
-    let opened = transact::prepare(workspace, OpenRun { stored, pipeline })?;
+    let opened = transact::prepare(workspace, opened)?;
     let opened = view_files::render(workspace, opened);
     // The run has started. The next change reports a view that cannot be written.
     workspace.notices.clear();

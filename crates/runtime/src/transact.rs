@@ -1,5 +1,6 @@
 //! Transactions: read the run, read the evidence that the engine needs, decide and store.
 
+use std::rc::Rc;
 use std::time::Duration;
 
 use engine::{
@@ -297,7 +298,7 @@ pub fn as_taken_up(
     let decision = proposal.decide(opened, &proposal.look(workspace, opened)?);
     for entry in &decision.entries {
         if let Ok(run) = engine::apply(Some(taken.stored.run.clone()), entry) {
-            taken.stored.run = run;
+            Rc::make_mut(&mut taken.stored).run = run;
         }
     }
     Ok(taken)

@@ -32,11 +32,11 @@ pub struct Workspace<'a> {
     pub notices: Vec<String>,
 }
 
-/// A run as it was read, with the pipeline that it is pinned to.
+/// A run as it was read, with the pipeline that it is pinned to. Both are shared, because they are handed
+/// on often and rarely change.
 #[derive(Clone)]
 pub struct OpenRun {
-    pub stored: StoredRun,
-    /// Shared, because a run is read often and its pipeline never changes.
+    pub stored: Rc<StoredRun>,
     pub pipeline: Rc<Pipeline>,
 }
 
@@ -141,14 +141,27 @@ impl<'a> Workspace<'a> {
     /// The run with its pipeline.
     pub fn opened(&mut self, stored: StoredRun) -> Result<OpenRun, Failure> {
         let pipeline = Rc::new(self.pipeline(stored.run.definition)?);
+        let stored = Rc::new(stored);
         Ok(OpenRun { stored, pipeline })
     }
 
     /// The current run with its pipeline.
     pub fn read(&mut self, run: &RunId) -> Result<OpenRun, Failure> {
-        let stored = self.store.run(run)?;
         let unknown = || store::Error::UnknownRun { run: run.clone() };
-        self.opened(stored.ok_or_else(unknown)?)
+        Ok(self.find(run)?.ok_or_else(unknown)?)
+    }
+
+    /// The same; `None` if there is no such run.
+    pub fn find(&mut self, run: &RunId) -> Result<Option<OpenRun>, Failure> {
+        let Some((stored, compiled)) = self.store.run_and_compiled(run)? else {
+            return Ok(None);
+        };
+        let pipeline = match compiled {
+            Some(compiled) => Pipeline::from_cache(compiled),
+            None => self.compile(stored.run.definition)?,
+        };
+        let (stored, pipeline) = (Rc::new(stored), Rc::new(pipeline));
+        Ok(Some(OpenRun { stored, pipeline }))
     }
 
     /// The pipeline that a run is pinned to: from the cache, else from the stored bytes. Its
@@ -157,6 +170,10 @@ impl<'a> Workspace<'a> {
         if let Some(compiled) = self.store.compiled(hash)? {
             return Ok(Pipeline::from_cache(compiled));
         }
+        self.compile(hash)
+    }
+
+    fn compile(&mut self, hash: Hash) -> Result<Pipeline, Failure> {
         let files = self
             .store
             .definition(hash)?
@@ -296,7 +313,7 @@ impl<'a> Workspace<'a> {
             project: &project,
             contents: &contents,
             cache: Some(&cache),
-            secrets: &self.context.environment.secrets,
+            secrets: self.context.environment.secrets(),
             given: given.clone(),
             reply: None,
         };

@@ -37,7 +37,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         pipeline: pipeline.definition().name.clone(),
     };
     OpenRun {
-        stored,
+        stored: Rc::new(stored),
         pipeline: Rc::new(pipeline),
     }
 }

@@ -84,7 +84,7 @@ impl Fork {
             compiled: pipeline.definition(),
             key: Some(key),
             contents: &[],
-            secrets: &workspace.context.environment.secrets,
+            secrets: workspace.context.environment.secrets(),
             status: &|run| engine::status(pipeline, run),
         };
         let forked = workspace.store.begin(&new, &decision)?;

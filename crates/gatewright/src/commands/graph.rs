@@ -62,7 +62,7 @@ impl Graph {
                 let mut workspace = Workspace::for_reading(context)?;
                 let stored = find_run::find(&workspace, word.as_deref())?;
                 let opened = workspace.opened(stored)?;
-                (opened.pipeline, Some(opened.stored.run))
+                (opened.pipeline, Some(opened.stored.run.clone()))
             }
         };
         let drawn = self.draw(&pipeline, run.as_ref());

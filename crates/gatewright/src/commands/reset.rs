@@ -50,7 +50,7 @@ impl Reset {
             return report::tell(&decided, output);
         }
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
-        let (name, stored) = mark(&mut workspace, stored, &key)?;
+        let name = mark(&mut workspace, &stored, &key)?;
         let run = stored.run.id.clone();
         let backup = backup::write(&workspace, &run, &name)?;
         let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
@@ -88,10 +88,10 @@ pub(crate) fn given_reason(what: &str, reason: &str) -> Result<(), Failure> {
 /// Gives the point before the reset a name. A second try with the same key finds the same point.
 fn mark(
     workspace: &mut Workspace<'_>,
-    stored: StoredRun,
+    stored: &StoredRun,
     key: &Key,
-) -> Result<(CheckpointName, StoredRun), Failure> {
-    let name = backup::name(&stored)?;
+) -> Result<CheckpointName, Failure> {
+    let name = backup::name(stored)?;
     let derived = evidence::hash(format!("before {key}").as_bytes()).to_string();
     let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
     let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
@@ -104,5 +104,5 @@ fn mark(
         };
         Some(name.clone())
     });
-    Ok((made.unwrap_or(name), decided.opened.stored))
+    Ok(made.unwrap_or(name))
 }

@@ -172,10 +172,9 @@ impl NewRunArguments {
             &self.command(&task, mode.queued),
         )?;
         if let Some(earlier) = earlier {
-            let OpenRun { stored, pipeline } = workspace.opened(earlier)?;
-            return Ok(Started::Earlier(start_run::complete_start(
-                workspace, stored, pipeline,
-            )?));
+            let opened = workspace.opened(earlier)?;
+            let opened = start_run::complete_start(workspace, opened)?;
+            return Ok(Started::Earlier(opened));
         }
         let starting = StartRun {
             pipeline: self.pipeline.clone(),

@@ -19,7 +19,7 @@ use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
 use runtime::{find_run, ids, unused_runs};
-use store::{Backend as _, RunSummary};
+use store::RunSummary;
 
 use super::call::HookCall;
 use super::guarded::{self, Guarded};
@@ -255,10 +255,9 @@ impl Arriving<'_> {
     ) -> Result<Option<Answer>, Failure> {
         let mut workspace = Workspace::for_writing(context)?;
         workspace.store.set_writer_timeout(PATIENCE);
-        let Some(stored) = workspace.store.run(run)? else {
+        let Some(opened) = workspace.find(run)? else {
             return Ok(None);
         };
-        let opened = workspace.opened(stored)?;
         if guarded::is_released(&opened) {
             return Ok(None);
         }

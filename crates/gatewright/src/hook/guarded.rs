@@ -1,6 +1,7 @@
 //! The path of one event in a session that holds a run.
 
 use std::fs;
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,22 +13,36 @@ use engine::{
 use hosts::{Answer, Event, Payload, Stake, What};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
-use runtime::enrolment::{self, Enrolled};
+use runtime::enrolment::{Enrolled, RecordState};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::witness;
 use runtime::workspace::{OpenRun, Workspace};
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 use store::{Backend as _, Key};
 
 use super::call::HookCall;
 use super::input::Input;
+use super::resolve::Resolver;
 use super::{answer, arrival, event, protected_paths, question, skill, spool, worker_record};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
 pub(super) const PATIENCE: Duration = Duration::from_secs(4);
+
+/// This moment, as the system has it.
+const NOW: Timestamps = {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    Timestamps {
+        last_access: now,
+        last_modification: now,
+    }
+};
 
 /// A session at its hook, with the run that it holds.
 pub(super) struct Guarded<'d, 'c> {
@@ -50,17 +65,14 @@ pub(super) fn folder(input: &Input, payload: &Payload) -> PathBuf {
 pub(super) fn answer(
     call: &HookCall<'_>,
     session: &SessionId,
+    found: io::Result<(Enrolled, RecordState)>,
     context: &Context,
 ) -> Result<Option<Answer>, Failure> {
     if call.payload.what == What::Ignored {
         return Ok(Some(Answer::nothing()));
     }
     let state = context.state()?;
-    let enrolled = enrolment::of_session(&state, session)
-        .map_err(Failure::file("read from", state.folder()))?;
-    let Some(enrolled) = enrolled else {
-        return Ok(None);
-    };
+    let (enrolled, record) = found.map_err(Failure::file("read from", state.folder()))?;
     see(&state, call.event);
     // What nobody judged is kept, and the next hook brings it into the journal.
     let kept = |failure: Failure| {
@@ -90,7 +102,7 @@ pub(super) fn answer(
         return Ok(Some(answer));
     }
     note(&state, &enrolled.run, call, session);
-    spool::drain(&mut guarded).map_err(kept)?;
+    spool::drain(&mut guarded, record).map_err(kept)?;
     worker_record::end_interrupted(&mut guarded, call.payload).map_err(kept)?;
     worker_record::bind(&mut guarded, call.payload).map_err(kept)?;
     if reads_witnesses(&call.payload.what) {
@@ -98,7 +110,11 @@ pub(super) fn answer(
     }
     let confirmed = question::confirm(&mut guarded, call).map_err(kept)?;
     let answered = event::answer(&mut guarded, call).map_err(kept);
-    let notices = std::mem::take(&mut guarded.notices);
+    let Guarded {
+        notices, opened, ..
+    } = guarded;
+    // The process ends now, and to free all this first would cost time.
+    std::mem::forget(opened);
     workspace.leave();
     let answered = answered.map(|answer| after(confirmed, answer));
     answered.map(|answer| Some(noticed(answer, &notices)))
@@ -234,10 +250,9 @@ fn open<'c>(
 ) -> Result<Option<(Workspace<'c>, OpenRun)>, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     workspace.store.set_writer_timeout(PATIENCE);
-    let Some(stored) = workspace.store.run(&enrolled.run)? else {
+    let Some(opened) = workspace.find(&enrolled.run)? else {
         return never_began(&workspace, &enrolled.run).map(|()| None);
     };
-    let opened = workspace.opened(stored)?;
     Ok(Some((workspace, opened)))
 }
 
@@ -274,9 +289,9 @@ fn is_anothers(opened: &OpenRun, session: &SessionId, what: &What) -> bool {
 pub(super) fn see(state: &State, event: Event) {
     let folder = state.folder().join("seen");
     let path = folder.join(event.word());
-    let touched = fs::File::create(&path);
-    let made = || fs::DirBuilder::new().mode(0o700).create(&folder);
-    if touched.is_err() && made().is_ok() {
+    let touched = utimensat(CWD, &path, &NOW, AtFlags::empty());
+    if touched.is_err() {
+        let _ = fs::DirBuilder::new().mode(0o700).create(&folder);
         let _ = fs::File::create(&path);
     }
 }
@@ -307,7 +322,8 @@ pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> b
         | What::MessageRequested { .. } => true,
         What::SkillRequested { skill, .. } => !skill::begins_nobody(environment, skill),
         What::ToolRequested { command, .. } => {
-            let shell = protected_paths::shell(payload, environment);
+            let resolver = Resolver::default();
+            let shell = protected_paths::shell(&resolver, payload, environment);
             let bypass = command
                 .as_deref()
                 .and_then(|command| protected_paths::bypass(&shell, command));

@@ -10,7 +10,6 @@ use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::witness;
 use runtime::workspace::Workspace;
-use store::Backend as _;
 
 /// Tells the run of the session around this one, if there is such a session. The host of this hook was
 /// started with the variables of that session, whatever stood between them.
@@ -34,15 +33,14 @@ fn record(state: &State, outer: &SessionId, host: Program, id: u32) -> Result<()
         return Ok(());
     };
     let folder = std::env::current_dir().unwrap_or_default();
-    let environment = Environment::new(std::env::vars_os());
+    let environment = Environment::of_process();
     let environment = environment.with_state_folder(state.folder().to_owned());
     let context = Context::at(environment, folder);
     let mut workspace = Workspace::for_writing(&context)?;
     workspace.store.set_writer_timeout(super::guarded::PATIENCE);
-    let Some(stored) = workspace.store.run(&enrolled.run)? else {
+    let Some(opened) = workspace.find(&enrolled.run)? else {
         return Ok(());
     };
-    let opened = workspace.opened(stored)?;
     if !super::guarded::is_released(&opened) {
         witness::nested_session(&mut workspace, opened, host.word(), &process)?;
     }

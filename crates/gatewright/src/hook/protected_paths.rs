@@ -38,22 +38,20 @@ pub(super) fn look(
 ) -> Looked {
     let grounds = grounds(workspace, opened);
     let resolver = Resolver::default();
-    let shell = Shell {
-        environment: &workspace.context.environment,
-        folder: folder_of(&resolver, payload, grounds.first().copied()),
-    };
+    let folder = folder_of(payload, grounds.first().copied());
+    let shell = Shell::new(&workspace.context.environment, &resolver, folder);
     let writes = command.map(bypass_detection::writes).unwrap_or_default();
     // Most calls write no file by name, and need no places.
     let protected_paths = if paths.is_empty() && writes.is_empty() {
         Vec::new()
     } else {
         let places = Places::of_run(&resolver, workspace, opened, &grounds);
-        let paths = if is_taste(&places, &resolver, &shell, payload, paths) {
+        let paths = if is_taste(&places, &shell, payload, paths) {
             &[]
         } else {
             paths
         };
-        places.changed(&resolver, &shell, paths, &writes)
+        places.changed(&shell, paths, &writes)
     };
     Looked {
         protected_paths,
@@ -65,17 +63,11 @@ pub(super) fn look(
 
 /// Does the call change a settings file in matters of taste alone? What a worker that we started writes
 /// there would be the settings of the next one, so it may not.
-fn is_taste(
-    places: &Places,
-    resolver: &Resolver,
-    shell: &Shell<'_>,
-    payload: &Payload,
-    paths: &[String],
-) -> bool {
+fn is_taste(places: &Places, shell: &Shell<'_>, payload: &Payload, paths: &[String]) -> bool {
     let ([path], Some(edit), None) = (paths, &payload.edit, &shell.environment.call) else {
         return false;
     };
-    let path = resolver.resolved(&shell.folder.join(path));
+    let path = shell.resolver.resolved(&shell.folder().join(path));
     let touched = places.touched(&path);
     if touched.is_empty() || touched.iter().any(|it| *it != ProtectedPath::Settings) {
         return false;
@@ -97,8 +89,13 @@ pub(super) fn bypass(shell: &Shell<'_>, command: &str) -> Option<BypassAttempt> 
             let ours = std::env::current_exe().and_then(|path| path.canonicalize());
             matches!((path.canonicalize(), ours), (Ok(path), Ok(ours)) if path == ours)
         };
-        let mut paths = shell.paths(&shell.folder, &Word::from(program)).into_iter();
-        !program.contains('/') || paths.any(is_this)
+        if !program.contains('/') {
+            return true;
+        }
+        let mut paths = shell
+            .paths(shell.folder(), &Word::from(program))
+            .into_iter();
+        paths.any(is_this)
     })
 }
 
@@ -134,22 +131,23 @@ pub(super) fn is_protected(
     let worktree = environment.project.as_deref();
     let resolver = Resolver::default();
     let places = Places::new(&resolver, environment, state.as_ref(), worktree.as_slice());
-    let changed = places.changed(&resolver, &shell(payload, environment), paths, &writes);
-    !changed.is_empty()
+    let shell = shell(&resolver, payload, environment);
+    !places.changed(&shell, paths, &writes).is_empty()
 }
 
 /// The shell that a call would start, as far as the payload and the environment tell.
-pub(super) fn shell<'e>(payload: &Payload, environment: &'e Environment) -> Shell<'e> {
-    let worktree = environment.project.as_deref();
-    Shell {
-        environment,
-        folder: folder_of(&Resolver::default(), payload, worktree),
-    }
+pub(super) fn shell<'e>(
+    resolver: &'e Resolver,
+    payload: &'e Payload,
+    environment: &'e Environment,
+) -> Shell<'e> {
+    let folder = folder_of(payload, environment.project.as_deref());
+    Shell::new(environment, resolver, folder)
 }
 
-fn folder_of(resolver: &Resolver, payload: &Payload, worktree: Option<&Path>) -> PathBuf {
+fn folder_of<'e>(payload: &'e Payload, worktree: Option<&'e Path>) -> &'e Path {
     let told = payload.cwd.as_deref().map(Path::new);
-    resolver.resolved(told.or(worktree).unwrap_or(Path::new("/")))
+    told.or(worktree).unwrap_or(Path::new("/"))
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! The paths that a word of a shell's text names: variables, braces and globs expanded as a shell
 //! would, against the files that are there. A word that depends on more than the text says names nothing.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use glob::Pattern;
 use hosts::shell::Word;
 use runtime::environment::Environment;
+
+use super::resolve::Resolver;
 
 /// A text that names more files than this is not followed further.
 const MOST_PATHS: usize = 4096;
@@ -16,14 +19,37 @@ const MOST_WORDS: usize = 256;
 /// A shell at work in a folder.
 pub(super) struct Shell<'e> {
     pub environment: &'e Environment,
-    /// Where its text begins.
-    pub folder: PathBuf,
+    pub resolver: &'e Resolver,
+    /// Where its text begins, as it was told.
+    told: &'e Path,
+    /// The same with every link followed. Most texts name no file, and need no folder.
+    folder: OnceCell<PathBuf>,
 }
 
-impl Shell<'_> {
+impl<'e> Shell<'e> {
+    pub(super) fn new(
+        environment: &'e Environment,
+        resolver: &'e Resolver,
+        told: &'e Path,
+    ) -> Self {
+        let folder = OnceCell::new();
+        Self {
+            environment,
+            resolver,
+            told,
+            folder,
+        }
+    }
+
+    /// Where its text begins.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder
+            .get_or_init(|| self.resolver.resolved(self.told))
+    }
+
     /// The folder in which the text is after these `cd`s; none where it does not tell.
     pub(super) fn after(&self, entered: &[Word]) -> Option<PathBuf> {
-        let start = self.folder.clone();
+        let start = self.folder().to_owned();
         entered.iter().try_fold(start, |folder: PathBuf, word| {
             if &**word == "-" {
                 return None;
@@ -244,15 +270,13 @@ mod tests {
         }
         let home = root.join("home").into_os_string();
         let environment = Environment::new([("HOME".into(), home)]);
-        let shell = Shell {
-            environment: &environment,
-            folder: root.join("work"),
-        };
+        let (resolver, work) = (Resolver::default(), root.join("work"));
+        let shell = Shell::new(&environment, &resolver, &work);
         for (text, expected) in rows {
             let commands = hosts::shell::commands(&format!("rm {text}"));
             let words = commands[0].words.iter().skip(1);
             let mut paths: Vec<_> = words
-                .flat_map(|word| shell.paths(&shell.folder, word))
+                .flat_map(|word| shell.paths(shell.folder(), word))
                 .map(|path| path.strip_prefix(&root).unwrap().to_owned())
                 .map(|path| path.to_str().unwrap().to_owned())
                 .collect();
@@ -294,12 +318,10 @@ mod tests {
     #[test]
     fn many_braces_end() {
         let environment = Environment::default();
-        let shell = Shell {
-            environment: &environment,
-            folder: PathBuf::from("/nowhere"),
-        };
+        let resolver = Resolver::default();
+        let shell = Shell::new(&environment, &resolver, Path::new("/nowhere"));
         let text = "{a,b}".repeat(64);
-        let paths = shell.paths(&shell.folder, &Word::from(text.as_str()));
+        let paths = shell.paths(shell.folder(), &Word::from(text.as_str()));
         assert!(paths.len() <= MOST_PATHS, "{}", paths.len());
     }
 }

@@ -74,8 +74,10 @@ pub(super) fn word(what: &What) -> String {
 }
 
 /// Submits what was kept for this session. Each becomes an entry that marks the run.
-pub(super) fn drain(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
-    close_gap(guarded)?;
+pub(super) fn drain(guarded: &mut Guarded<'_, '_>, record: RecordState) -> Result<(), Failure> {
+    if record == RecordState::Gap {
+        close_gap(guarded)?;
+    }
     let Ok(listed) = fs::read_dir(folder(&guarded.workspace.state)) else {
         return Ok(());
     };
@@ -117,16 +119,13 @@ fn key_of(path: &Path) -> Option<Key> {
 /// A lost event is recorded as lost, before anything else can happen.
 fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     let (state, session) = (guarded.workspace.state.clone(), guarded.session.clone());
-    let failed = || Failure::file("look at", state.folder());
-    if enrolment::record_state(&state, &session).map_err(failed())? == RecordState::Whole {
-        return Ok(());
-    }
     submit(
         guarded,
         None,
         "an event that could not even be kept".to_owned(),
     )?;
-    enrolment::set_record_state(&state, &session, RecordState::Whole).map_err(failed())
+    let failed = Failure::file("look at", state.folder());
+    enrolment::set_record_state(&state, &session, RecordState::Whole).map_err(failed)
 }
 
 fn submit(guarded: &mut Guarded<'_, '_>, key: Option<&Key>, what: String) -> Result<(), Failure> {

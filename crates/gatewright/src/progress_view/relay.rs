@@ -21,7 +21,7 @@ impl<'a> Relay<'a> {
     ) -> Self {
         Self {
             run: run.clone(),
-            teller: Teller::new(&environment.secrets),
+            teller: Teller::new(environment.secrets()),
             hand_on,
         }
     }

@@ -260,7 +260,7 @@ impl Simulation {
     }
 
     pub(super) fn now(&self) -> CaseOutcome<Run> {
-        Ok(self.opened()?.stored.run)
+        Ok(self.opened()?.run().clone())
     }
 
     /// A path in the project of the sandbox.

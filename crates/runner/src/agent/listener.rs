@@ -65,7 +65,7 @@ impl ProcessReport {
 
 impl OutputListener<'_, '_> {
     pub fn finish(self, ran: Result<(ProcessEnd, Tail), String>) -> ProcessReport {
-        let secrets = &self.workspace.context.environment.secrets;
+        let secrets = self.workspace.context.environment.secrets();
         let (ended, last_error_line) = match ran {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
             Err(reason) => (None, reason),

@@ -176,7 +176,7 @@ impl Work<'_, '_> {
         {
             return Err(failure);
         }
-        let secrets = &self.workspace.context.environment.secrets;
+        let secrets = self.workspace.context.environment.secrets();
         let reply = report.agent_output.reply.as_deref();
         let ended = record::Ended {
             ending: verdict::ending(self.spec.runner, &report),

@@ -29,7 +29,9 @@ pub enum HookCaller {
 
 /// The caller of this hook, in a session with this holder.
 pub fn caller(holder: &Process) -> HookCaller {
-    judge(holder, parent(), process::state, is_heard_by)
+    let (parent, name) = parent();
+    let is_heard = |_: &Process| is_heard(parent, name.as_deref());
+    judge(holder, parent, process::state, is_heard)
 }
 
 fn judge(
@@ -52,9 +54,10 @@ fn judge(
 /// The process with this id, if it called the hook. It fails where the system does not show it just
 /// now: then nobody knows.
 pub fn caller_with_id(id: u32) -> Result<Option<Process>, Failure> {
-    match (parent(), process::look_up(id)) {
-        (Lookup::Found(parent), Lookup::Found(named)) => {
-            Ok(Some(named).filter(|named| parent == *named && is_heard_by(named)))
+    let (parent, name) = parent();
+    match (parent, process::look_up(id)) {
+        (Lookup::Found(found), Lookup::Found(named)) => {
+            Ok(Some(named).filter(|named| found == *named && is_heard(parent, name.as_deref())))
         }
         (Lookup::Unreadable, _) | (_, Lookup::Unreadable) => Err(unreadable()),
         (Lookup::Gone, _) | (_, Lookup::Gone) => Ok(None),
@@ -126,20 +129,25 @@ fn title(host: &HostName) -> &str {
     }
 }
 
-fn parent() -> Lookup {
+/// The process that started this one, and its name.
+fn parent() -> (Lookup, Option<String>) {
     match rustix::process::getppid() {
-        Some(parent) => process::look_up(parent.as_raw_pid().unsigned_abs()),
-        None => Lookup::Gone,
+        Some(parent) => process::look_up_named(parent.as_raw_pid().unsigned_abs()),
+        None => (Lookup::Gone, None),
     }
 }
 
-/// Does this process talk to the hook? Some hosts use a socket; other programs at least read our
-/// output and do not redirect it to a file.
-fn is_heard_by(holder: &Process) -> bool {
-    let name = fs::read_to_string(format!("/proc/{}/comm", holder.id));
-    let host = name.ok().and_then(|name| Program::parse(name.trim_end()));
-    match host.and_then(Program::session_host) {
-        Some(host) if host.connection == HookConnection::Socket => peer() == Some(holder.id),
+/// Does the parent of this name talk to the hook? Some hosts use a socket; other programs at least read
+/// our output and do not redirect it to a file.
+fn is_heard(parent: Lookup, name: Option<&str>) -> bool {
+    let Lookup::Found(parent) = parent else {
+        return false;
+    };
+    match name
+        .and_then(Program::parse)
+        .and_then(Program::session_host)
+    {
+        Some(host) if host.connection == HookConnection::Socket => peer() == Some(parent.id),
         Some(_) | None => !prints_to_a_file(),
     }
 }

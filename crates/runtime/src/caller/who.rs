@@ -12,13 +12,13 @@ use crate::environment::Environment;
 /// What we know, not what was claimed: without a terminal nobody counts as a person.
 pub fn who(environment: &Environment) -> Who {
     // The environment is cheap. Costlier checks run only if it shows nothing.
-    let ancestors = if environment.agents.is_empty() {
+    let ancestors = if environment.agents().is_empty() {
         ancestors()
     } else {
         Vec::new()
     };
     let signs = Signs {
-        environment: &environment.agents,
+        environment: environment.agents(),
         ancestors: &ancestors,
         terminal: terminal(),
     };

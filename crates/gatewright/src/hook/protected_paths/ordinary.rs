@@ -54,7 +54,8 @@ fn a_line_that_changes_the_settings_is_found_among_them() {
 
 impl TestHome {
     fn refusal(&self, text: &str) -> Option<String> {
-        let shell = self.shell("project");
+        let (resolver, folder) = (Resolver::default(), self.root.join("project"));
+        let shell = Shell::new(&self.environment, &resolver, &folder);
         let bypass = bypass(&shell, text).map(|bypass| format!("{bypass:?}"));
         let changed = || self.changed("project", text).map(|it| format!("{it:?}"));
         let found = bypass.or_else(changed)?;

@@ -123,26 +123,23 @@ impl Places {
     /// What a call changes that writes these files, by their names and by a shell's text.
     pub(super) fn changed(
         &self,
-        resolver: &Resolver,
         shell: &Shell<'_>,
         paths: &[String],
         writes: &[Write],
     ) -> Vec<ProtectedPath> {
-        let paths = paths.iter().map(|path| shell.folder.join(path));
-        let by_name = paths.flat_map(|path| self.touched(&resolver.resolved(&path)));
-        let by_text = writes
-            .iter()
-            .flat_map(|write| self.written(resolver, shell, write));
+        let paths = paths.iter().map(|path| shell.folder().join(path));
+        let by_name = paths.flat_map(|path| self.touched(&shell.resolver.resolved(&path)));
+        let by_text = writes.iter().flat_map(|write| self.written(shell, write));
         by_name.chain(by_text).collect()
     }
 
-    fn written(&self, resolver: &Resolver, shell: &Shell<'_>, write: &Write) -> Vec<ProtectedPath> {
+    fn written(&self, shell: &Shell<'_>, write: &Write) -> Vec<ProtectedPath> {
         let Some(folder) = shell.after(&write.entered) else {
             return Vec::new();
         };
         let paths = shell.paths(&folder, &write.path).into_iter();
-        let paths = paths.map(|path| resolver.resolved(&path));
-        let is_around_start = |path: &PathBuf| shell.folder.starts_with(path);
+        let paths = paths.map(|path| shell.resolver.resolved(&path));
+        let is_around_start = |path: &PathBuf| shell.folder().starts_with(path);
         match &write.reach {
             Reach::Itself => paths.flat_map(|path| self.touched(&path)).collect(),
             Reach::Tree => paths.flat_map(|path| self.touched_below(&path)).collect(),
@@ -162,7 +159,7 @@ impl Places {
                 };
                 paths
                     .flat_map(copies)
-                    .flat_map(|path| self.touched(&resolver.resolved(&path)))
+                    .flat_map(|path| self.touched(&shell.resolver.resolved(&path)))
                     .collect()
             }
         }

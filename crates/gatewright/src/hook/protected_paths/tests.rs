@@ -8,8 +8,8 @@ use super::*;
 /// A person's home with a project, our state, and a folder of a worker's own in that.
 pub(super) struct TestHome {
     _folder: tempfile::TempDir,
-    root: PathBuf,
-    environment: Environment,
+    pub(super) root: PathBuf,
+    pub(super) environment: Environment,
 }
 
 impl TestHome {
@@ -56,22 +56,16 @@ impl TestHome {
         State::new(self.root.join(".local/state/gatewright"))
     }
 
-    pub(super) fn shell(&self, folder: &str) -> Shell<'_> {
-        Shell {
-            environment: &self.environment,
-            folder: self.root.join(folder),
-        }
-    }
-
     /// What a shell's text in a folder changes of our places.
     pub(super) fn changed(&self, folder: &str, command: &str) -> Option<ProtectedPath> {
         let resolver = Resolver::default();
         let project = self.root.join("project");
         let state = self.state();
         let places = Places::new(&resolver, &self.environment, Some(&state), &[&project]);
-        let shell = self.shell(folder);
+        let folder = self.root.join(folder);
+        let shell = Shell::new(&self.environment, &resolver, &folder);
         let writes = bypass_detection::writes(command);
-        let changed = places.changed(&resolver, &shell, &[], &writes);
+        let changed = places.changed(&shell, &[], &writes);
         changed.into_iter().next()
     }
 }
@@ -113,10 +107,7 @@ fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
     let (resolver, environment) = (Resolver::default(), Environment::default());
     let places = Places::new(&resolver, &environment, Some(&state), &[&own]);
     let places = places.with_own(own.clone());
-    let shell = Shell {
-        environment: &environment,
-        folder: own.clone(),
-    };
+    let shell = Shell::new(&environment, &resolver, &own);
     fs::create_dir(own.join(".gatewright")).unwrap();
     fs::write(own.join(".gatewright/mine.toml"), "").unwrap();
     for (path, expected) in [
@@ -140,7 +131,7 @@ fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
         ("ls ../../../heads", None),
     ] {
         let writes = bypass_detection::writes(command);
-        let changed = places.changed(&resolver, &shell, &[], &writes);
+        let changed = places.changed(&shell, &[], &writes);
         assert_eq!(changed.into_iter().next(), expected, "{command}");
     }
 }
