@@ -114,6 +114,7 @@ fn begun(started: &Started, at: Time) -> Run {
         },
         holds: 0,
         unjudged: 0,
+        outside: None,
         environment: started.environment,
         unguarded: Vec::new(),
         trail: Vec::new(),
@@ -199,6 +200,9 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             settled: false,
         }),
         Fact::AcceptedUnguarded { .. } => settle_unguarded(run),
+        Fact::ChangedOutside(_) => {
+            run.outside = Some(run.outside.unwrap_or(0).saturating_add(1));
+        }
         Fact::Bypassed { until, reason } => {
             run.bypass = Some(Bypass {
                 until: *until,
@@ -406,6 +410,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         session: run.session.clone(),
         bypass: run.bypass.clone(),
         unjudged: run.unjudged,
+        outside: run.outside,
         environment: run.environment,
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,

@@ -10,6 +10,7 @@ mod graph;
 mod guard;
 mod judge_work;
 mod moving;
+mod outside;
 mod panel;
 mod people;
 mod session;
@@ -196,6 +197,7 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
         EngineEvent::ViewChanged { view, path, how } => view::disturbed(draft, view, path, *how),
         EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
         EngineEvent::LeftUnused => session::left_unused(draft),
+        EngineEvent::ChangedOutside(change) => outside::changed(draft, change),
     }
 }
 

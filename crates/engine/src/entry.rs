@@ -13,6 +13,7 @@ use crate::names::{
     SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::outcome::{Fault, Outcome};
+use crate::outside::OutsideChange;
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Unguarded, Usage};
 use crate::stage::Step;
@@ -94,6 +95,8 @@ pub enum Fact {
     AcceptedUnguarded {
         number: u32,
     },
+    /// Something outside a worker's folder changed while it worked.
+    ChangedOutside(Box<OutsideChange>),
     /// Something was requested and not allowed.
     Refused {
         what: String,

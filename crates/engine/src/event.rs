@@ -10,6 +10,7 @@ use crate::names::{
     SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::outcome::{Fault, Outcome};
+use crate::outside::OutsideChange;
 use crate::run::{Driver, Process, Run, Unguarded, Usage};
 use crate::stage::Step;
 use crate::view::View;
@@ -228,6 +229,8 @@ pub enum EngineEvent {
     TimePassed,
     /// The session that began the run with itself is over.
     LeftUnused,
+    /// Something outside a worker's folder changed while it worked.
+    ChangedOutside(OutsideChange),
 }
 
 /// What somebody did to the file of a view.

@@ -130,7 +130,8 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
         | EngineEvent::ChecksRan { .. }
         | EngineEvent::ViewChanged { .. }
         | EngineEvent::TimePassed
-        | EngineEvent::LeftUnused => Needs::default(),
+        | EngineEvent::LeftUnused
+        | EngineEvent::ChangedOutside(_) => Needs::default(),
     }
 }
 

@@ -65,6 +65,8 @@ pub struct Run {
     pub holds: u32,
     /// How many events were not judged.
     pub unjudged: u32,
+    /// How many changes outside a worker's folder were recorded, if any.
+    pub outside: Option<u32>,
     /// The hash of the environment in which checks run.
     pub environment: Option<Hash>,
     /// The work that no hook guarded. Never emptied.

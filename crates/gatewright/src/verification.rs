@@ -24,6 +24,8 @@ struct RunMarks {
     unwitnessed: bool,
     /// The number of unjudged events.
     unjudged: u32,
+    /// The number of changes outside a worker's folder.
+    outside: u32,
     unguarded: Vec<views::UnguardedLine>,
     overrides: Vec<String>,
 }
@@ -99,6 +101,7 @@ fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failur
         Ok(Some(stored)) => RunMarks {
             unwitnessed: stored.run.driver == Driver::ByHand,
             unjudged: stored.run.unjudged,
+            outside: stored.run.outside.unwrap_or(0),
             overrides: stored.run.overrides.iter().map(override_line).collect(),
             unguarded: unguarded(workspace, stored),
         },
@@ -192,6 +195,10 @@ impl RunReport {
             let line = views::unjudged_words(self.marks.unjudged);
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
         }
+        if self.marks.outside > 0 {
+            let line = views::outside_words(self.marks.outside);
+            let _ = writeln!(text, "  {}", paint.on(Style::Wait, &line));
+        }
         for work in &self.marks.unguarded {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &work.text()));
         }
@@ -226,6 +233,7 @@ impl RunReport {
             "anchored": anchored,
             "witnessed": !self.marks.unwitnessed,
             "unjudged": self.marks.unjudged,
+            "outside": self.marks.outside,
             "unguarded": self.marks.unguarded.iter().map(views::UnguardedLine::text).collect::<Vec<_>>(),
             "overrides": self.marks.overrides,
             "faults": faults.iter().map(fault).collect::<Vec<_>>(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{EngineEvent, Fact, Happening, Reply, Rule, RunId, Time, Who};
+use engine::{EngineEvent, Happening, Reply, RunId, Time, Who};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::file_lock::LOCK_TIMEOUT;
@@ -24,6 +24,7 @@ use store::{Backend as _, Key};
 use super::drive_options::{DriveEnd, DriveOptions, WhenWaiting};
 use super::due::{self, Due};
 use super::lease::{self, Lease};
+use super::notes;
 use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
 use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
@@ -114,7 +115,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         while !self.pool.is_idle() {
             self.pool.wait(TICK);
         }
+        let at_rest = self.at_rest();
         let left = self.confirmed(decided)?;
+        at_rest?;
         let opened = self.workspace.read(&self.run)?;
         let (status, reason) = match &left {
             DriveEnd::Over(status) => (status.word(), String::new()),
@@ -126,6 +129,16 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(left)
     }
 
+    /// No worker is at work any more: looks around once more, unless another orchestrator does.
+    fn at_rest(&mut self) -> Result<(), Failure> {
+        if self.lease.is_lost() {
+            return Ok(());
+        }
+        let opened = self.workspace.read(&self.run)?;
+        let opened = self.compare_surroundings(opened)?;
+        self.tell_notes(&opened)
+    }
+
     fn drive_on(&mut self) -> Result<DriveEnd, Failure> {
         let mut opened = self.workspace.read(&self.run)?;
         self.workspace.project_of(&opened)?;
@@ -133,6 +146,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             opened = self.take_up(opened)?;
         }
         self.note_manner(&opened)?;
+        self.noted = opened.stored.version;
         let again = opened.run().last_dispatch.0 > 0;
         self.tell(&opened, &Progress::Driving { again });
         self.take_over(opened)?;
@@ -239,13 +253,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             .workspace
             .store
             .journal(&self.run, after + 1, version - after)?;
-        for stored in &entries {
-            if let (Rule::ViewChanged, Fact::Noted { message }) =
-                (stored.entry.rule, &stored.entry.fact)
-            {
-                let text = message.clone();
-                self.tell(opened, &Progress::Remark { text });
-            }
+        for text in notes::of(self.workspace, &self.run, &entries)? {
+            self.tell(opened, &Progress::Remark { text });
         }
         Ok(())
     }

@@ -13,11 +13,15 @@ use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, signals};
 
+use store::Backend as _;
+
 use crate::agent::choice::{self, Choice};
 use crate::agent::record::Record;
-use crate::agent::spawn_spec::{self, SpawnOverrides};
+use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
 use crate::agent::version;
 use crate::agent::work::{Finish, OnStop, StartFrom, Work, WorkSetup};
+use crate::notes;
+use crate::surroundings::{Place, Surroundings};
 
 /// Runs the due worker and reports its end to the engine. `say` receives messages for people.
 pub fn step(
@@ -50,10 +54,46 @@ pub fn step(
         say(&caution);
         transact::remark(workspace, opened.clone(), None, &caution)?;
     }
-    let admitted = admit(workspace, opened, wanted, &choice, &claim)?;
+    let surroundings = Surroundings::of(workspace, &opened)?;
+    if let Some(surroundings) = &surroundings {
+        surroundings.begin(workspace, &opened, claim.call(), Place::Project)?;
+    }
+    let ready = ReadyWorker {
+        choice,
+        spec,
+        claim,
+    };
+    let done = work(workspace, opened, wanted, &ready, say);
+    if let Some(surroundings) = &surroundings {
+        surroundings.end(ready.claim.call())?;
+    }
+    done
+}
+
+/// What a worker needs to start.
+struct ReadyWorker {
+    choice: Choice,
+    spec: SpawnSpec,
+    claim: Claim,
+}
+
+fn work(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    wanted: Option<&StepId>,
+    ready: &ReadyWorker,
+    say: &mut dyn FnMut(&str),
+) -> Result<Decided, Failure> {
+    let ReadyWorker {
+        choice,
+        spec,
+        claim,
+    } = ready;
+    let admitted = admit(workspace, opened, wanted, choice, claim)?;
     let Some(dispatch) = admitted.opened.run().work_of_call(claim.call()).cloned() else {
         return Ok(turned_down(admitted));
     };
+    let before = admitted.opened.stored.version;
     say(&format!(
         "{} works as '{}' ({}) …",
         choice.runner.word(),
@@ -63,8 +103,8 @@ pub fn step(
     let record = Record::new(&admitted.opened.run().id, &dispatch, choice.runner.word());
     let work = Work {
         workspace,
-        spec: &spec,
-        claim: &claim,
+        spec,
+        claim,
         dispatch: dispatch.clone(),
         setup: WorkSetup {
             stop: signals::watch()?,
@@ -74,10 +114,27 @@ pub fn step(
         },
         record,
     };
-    let Finish::Judged(decided) = work.run(admitted.opened, StartFrom::Beginning)? else {
+    let finish = work.run(admitted.opened, StartFrom::Beginning)?;
+    let Finish::Judged(decided) = finish else {
         return Err(Failure::bug("work was left open"));
     };
+    say_notes(workspace, &decided.opened, before, say)?;
     Ok(counted(*decided, admitted.entries, &dispatch))
+}
+
+fn say_notes(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    after: u64,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), Failure> {
+    let (run, version) = (&opened.run().id, opened.stored.version);
+    let entries = workspace
+        .store
+        .journal(run, after + 1, version.saturating_sub(after))?;
+    let notes = notes::of(workspace, run, &entries)?;
+    notes.iter().for_each(|note| say(note));
+    Ok(())
 }
 
 /// Why a queued run would refuse this even after it is taken up: then it stays queued.

@@ -12,6 +12,7 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
+use crate::surroundings::Surroundings;
 use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
 
 /// How often a worker that waits in the queue checks for a stop.
@@ -170,12 +171,28 @@ impl Drop for StepFolder {
 }
 
 impl Delivery for StepFolder {
-    fn deliver(&mut self) -> Result<Delivered, Failure> {
+    fn deliver(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
+    ) -> Result<Delivered, Failure> {
         if self.merge_queue.wait(self.place, &self.stop).is_none() {
             return Ok(Delivered::Stopped);
         }
         let snapshot = self.worktrees.finish(&self.worktree)?;
-        match self.worktrees.merge(&snapshot)? {
+        let merge = || {
+            let merged = self.worktrees.merge(&snapshot)?;
+            let paths = match &merged {
+                Merged::Clean { changed } => changed.clone(),
+                Merged::Nothing | Merged::Conflict { .. } => Vec::new(),
+            };
+            Ok((merged, paths))
+        };
+        let merged = match Surroundings::of(workspace, opened)? {
+            Some(surroundings) => surroundings.around_merge(workspace, opened, merge)?,
+            None => merge()?.0,
+        };
+        match merged {
             Merged::Nothing | Merged::Clean { .. } => {
                 self.merged = true;
                 Ok(Delivered::Done)

@@ -12,6 +12,7 @@ use crate::agent::listener::WorkerUpdate;
 use crate::agent::record::Record;
 use crate::agent::spawn_spec::SpawnSpec;
 use crate::agent::work::{Delivery, Finish, OnStop, StartFrom, Work, WorkSetup};
+use crate::surroundings::Surroundings;
 
 /// A dispatch that is in the journal and that this process works on.
 pub(crate) struct WorkerTask {
@@ -51,6 +52,7 @@ impl WorkerTask {
             },
             record: self.record,
         };
+        let surroundings = Surroundings::of(work.workspace, &opened)?;
         let finish = work.run(opened, self.from);
         drop(self.slot);
         match finish {
@@ -58,8 +60,9 @@ impl WorkerTask {
                 let cleared = self
                     .step_folder
                     .map_or(Ok(()), |step_folder| step_folder.clear());
+                let ended = surroundings.map_or(Ok(()), |it| it.end(self.claim.call()));
                 drop(self.claim);
-                cleared
+                cleared.and(ended)
             }
             Ok(Finish::Open) => {
                 self.claim.release();

@@ -26,6 +26,7 @@ mod git;
 mod merge;
 mod name;
 mod record;
+mod refs;
 mod removal;
 mod scratch;
 mod tree_commit;
@@ -35,7 +36,6 @@ mod trees;
 mod tests;
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,12 +49,13 @@ use git::{Repository, WorktreeDirs};
 use merge::Merger;
 use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
+pub use refs::{HeadLog, RefState};
 use scratch::Scratch;
 use tree_commit::TreeCommit;
 
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
-use runtime::state::{State, write_durably};
+use runtime::state::State;
 
 /// The folder of all worktrees, in the state folder.
 const FOLDER: &str = "worktrees";
@@ -359,16 +360,8 @@ impl Worktrees {
 
     /// Locks the run's worktree against other readers and writers of ours.
     fn lock(&self, repository: &Repository) -> Result<FileLock, Failure> {
-        let folder = self.records.folder();
-        let mut builder = fs::DirBuilder::new();
-        let made = builder.recursive(true).mode(0o700).create(folder);
-        made.map_err(Failure::file("write to", folder))?;
+        self.make_folder()?;
         let root = repository.here().root;
-        let note = folder.join(ROOT);
-        if !note.exists() {
-            let text = self.root.to_string_lossy();
-            write_durably(&note, &text).map_err(Failure::file("write to", &note))?;
-        }
         let hash = evidence::hash(root.as_os_str().as_encoded_bytes()).to_string();
         FileLock::wait_for_long(&self.state.join(format!("{hash:.16}.lock")), LOCK_TIMEOUT)
     }

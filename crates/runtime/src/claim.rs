@@ -117,7 +117,7 @@ pub fn remove(state: &State, call: &CallId) {
 
 fn remove_files(lock: &Path) {
     // A file that remains does no harm.
-    for beside in ["script", "arrived", "json"] {
+    for beside in ["script", "arrived", "git", "json"] {
         let _ = fs::remove_file(lock.with_extension(beside));
     }
     let _ = fs::remove_file(lock);

@@ -290,6 +290,16 @@ impl<'a> Workspace<'a> {
         self.with_look_context(&opened.pipeline, opened.run(), folder, given, look)
     }
 
+    /// The same, in the run's own worktree even if the work is done in another one.
+    pub fn looking_in_project<T>(
+        &self,
+        opened: &OpenRun,
+        look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
+    ) -> Result<T, Failure> {
+        let (run, folder) = (opened.run(), &opened.stored.worktree);
+        self.with_look_context(&opened.pipeline, run, folder, &BTreeMap::new(), look)
+    }
+
     /// Where the work that is read was done.
     fn folder<'o>(&'o self, opened: &'o OpenRun) -> &'o str {
         let own = self.step_folder.as_deref();

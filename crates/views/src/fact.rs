@@ -1,6 +1,7 @@
 //! A fact of the journal: as a sentence, and as JSON.
 
 mod json;
+mod outside;
 mod sentence;
 
 use std::collections::BTreeMap;

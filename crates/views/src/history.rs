@@ -101,3 +101,8 @@ impl HistoryView {
         Value::Array(self.lines.iter().map(HistoryLine::json).collect())
     }
 }
+
+/// One entry in words, safe for a terminal.
+pub fn entry_line(entry: &Entry, names: &AgentNames) -> String {
+    crate::safe::line(sentence(entry, names).raw())
+}

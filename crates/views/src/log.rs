@@ -41,6 +41,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Unevaluated { .. }
         | Fact::Unguarded(_)
         | Fact::AcceptedUnguarded { .. }
+        | Fact::ChangedOutside(_)
         | Fact::Overridden { .. }
         | Fact::Held { .. }
         | Fact::Abandoned

@@ -48,6 +48,8 @@ pub struct StatusView {
     pub bypass: Option<BypassLine>,
     /// How many events were not judged although the host continued.
     pub unjudged: u32,
+    /// How many changes outside a worker's folder were recorded.
+    pub outside: u32,
     /// The work that no hook guarded.
     pub unguarded: Vec<UnguardedLine>,
     pub status: Status,
@@ -237,6 +239,14 @@ pub fn unjudged_words(number: u32) -> String {
         1 => "1 event was not judged".to_owned(),
         number => format!("{number} events were not judged"),
     }
+}
+
+/// `2 changes outside a worker's folder`.
+pub fn outside_words(number: u32) -> String {
+    format!(
+        "{} outside a worker's folder",
+        crate::words::count(number.into(), "change")
+    )
 }
 
 impl SessionLine {

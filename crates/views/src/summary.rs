@@ -43,6 +43,7 @@ pub fn summary(
         section("Refused", journal.refusals()),
         section("Not judged", journal.unjudged()),
         section("Not guarded", journal.unguarded()),
+        section("Outside the workers' folders", journal.outside()),
         section("Artifacts", left(&view)),
         section("Verification", vec![verified(run, verification)]),
     ];
@@ -177,6 +178,10 @@ impl JournalSections<'_> {
 
     fn unguarded(&self) -> Vec<String> {
         self.items(|fact| matches!(fact, Fact::Unguarded(_) | Fact::AcceptedUnguarded { .. }))
+    }
+
+    fn outside(&self) -> Vec<String> {
+        self.items(|fact| matches!(fact, Fact::ChangedOutside(_)))
     }
 
     fn answers(&self) -> Vec<String> {

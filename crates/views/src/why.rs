@@ -87,6 +87,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::Worked { .. }
         | Fact::Unevaluated { .. }
         | Fact::Unguarded(_)
+        | Fact::ChangedOutside(_)
         | Fact::Ended { .. }
         | Fact::Captured { .. }
         | Fact::Checked { .. }

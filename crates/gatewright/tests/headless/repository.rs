@@ -1,6 +1,8 @@
 //! Steps share the person's repository: what they do to its refs and objects.
 
-use super::fixture::World;
+use serde_json::{Value, json};
+
+use super::fixture::{ONE, World, says, until};
 
 /// These steps, each with what it needs.
 fn graph(steps: &[(&str, &str)]) -> String {
@@ -44,6 +46,338 @@ mkdir -p parts
 echo "$GATEWRIGHT_STEP" > "$GATEWRIGHT_STEP.txt"
 echo "{\"status\": \"done\", \"by\": $count}" > "parts/$GATEWRIGHT_STEP.json"
 "#;
+
+/// Where the person's checkout is, seen from a step's worktree.
+const MAIN: &str = r#"main=$(dirname "$(git rev-parse --path-format=absolute --git-common-dir)")"#;
+
+/// One step that does this before it builds its part.
+fn step(script: &str) -> World {
+    repository(World::with(
+        &graph(&[("left", "")]),
+        &format!("set -e\n{MAIN}\n{script}\n{BUILDS}"),
+    ))
+}
+
+/// Two commits, two branches and two tags at the first one, and two stashes.
+fn repository(world: World) -> World {
+    let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+    git("config user.name Somebody");
+    git("config user.email somebody@localhost");
+    world.project.write("a.txt", "1\n");
+    git("add a.txt");
+    git("commit --quiet --message=one");
+    for line in [
+        "branch topic",
+        "branch old",
+        "tag v1",
+        "tag --annotate --message=two v2",
+    ] {
+        git(line);
+    }
+    for text in ["first", "second"] {
+        world.project.write("a.txt", text);
+        git("stash push --quiet");
+    }
+    world.project.write("a.txt", "2\n");
+    git("commit --quiet --all --message=two");
+    world
+}
+
+/// The person's refs, and what the stash holds.
+fn refs(world: &World) -> String {
+    let listed = [
+        "for-each-ref",
+        "refs/heads",
+        "refs/tags",
+        "--format=%(refname) %(objectname)",
+    ];
+    let stash = world.project.git(["stash", "list", "--format=%H"]).stdout;
+    let mut stash: Vec<&str> = stash.lines().collect();
+    stash.sort_unstable();
+    let refs = world.project.git(listed).stdout;
+    format!("{refs}{}", stash.join("\n"))
+}
+
+fn value(world: &World, name: &str) -> String {
+    let found = world.project.git(["rev-parse", "--verify", name]);
+    found.succeeds().stdout.trim().to_owned()
+}
+
+/// Every recorded change, without what differs from run to run.
+fn changes(world: &World) -> Vec<Value> {
+    let entries = world.history("changed_outside").into_iter();
+    entries.map(|entry| entry["fact"].clone()).collect()
+}
+
+/// `name handling author` of each recorded ref, sorted.
+fn moved(world: &World) -> Vec<String> {
+    let changes = changes(world);
+    let refs = changes.iter().filter(|change| change["what"] == "ref");
+    let mut lines: Vec<String> = refs
+        .map(|change| {
+            let word = |key: &str| change[key].as_str().unwrap().to_owned();
+            format!("{} {} {}", word("name"), word("handling"), word("author"))
+        })
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+const MOVES: &str = r#"
+echo 3 > a.txt
+git commit --quiet --all --message=three
+git branch --force topic HEAD
+git branch --quiet -D old
+git tag --force v1 HEAD
+git tag --delete v2
+git update-ref refs/heads/main HEAD
+git stash clear
+"#;
+
+#[test]
+fn what_a_step_moved_is_put_back_and_nothing_is_lost() {
+    let world = step(MOVES);
+    let (before, topic) = (refs(&world), value(&world, "topic"));
+    let ran = world.run("").succeeds();
+    assert_eq!(refs(&world), before);
+    assert_eq!(
+        moved(&world),
+        [
+            "refs/heads/main put_back worker",
+            "refs/heads/old put_back worker",
+            "refs/heads/topic put_back worker",
+            "refs/stash put_back worker",
+            "refs/stash put_back worker",
+            "refs/tags/v1 put_back worker",
+            "refs/tags/v2 put_back worker",
+        ]
+    );
+    let changes = changes(&world);
+    let found = changes.iter().find(|it| it["name"] == "refs/heads/topic");
+    let found = found.unwrap();
+    assert_eq!(found["during"], json!(["d1"]));
+    assert_eq!(found["before"], topic);
+    // The step's own commit is not lost, and its work is merged.
+    let kept = found["kept"].as_str().unwrap();
+    assert_eq!(value(&world, kept), found["after"]);
+    assert_eq!(world.project.read("a.txt"), "3\n");
+    assert_eq!(world.facts("status r-test")["outside"], 7);
+    assert_eq!(world.facts("verify r-test")["runs"][0]["outside"], 7);
+    says(&ran.stderr, "refs/heads/topic");
+    let rules = world.history("changed_outside");
+    assert!(
+        rules.iter().all(|entry| entry["rule"] == "GW-R120"),
+        "{rules:?}"
+    );
+}
+
+#[test]
+fn garbage_collection_does_not_take_what_a_step_deleted() {
+    let sweep = "git reflog expire --expire=now --all\ngit gc --quiet --prune=now";
+    // Nothing else keeps it.
+    let only = "git update-ref refs/heads/main topic";
+    let world = step(&format!("{only}\n{MOVES}\n{only}\n{sweep}"));
+    let before = refs(&world);
+    world.run("").succeeds();
+    assert_eq!(refs(&world), before);
+    world
+        .project
+        .git(["fsck", "--connectivity-only"])
+        .succeeds();
+    assert_eq!(moved(&world).len(), 7);
+}
+
+#[test]
+fn a_ref_that_is_written_past_git_is_put_back() {
+    let world = step(r#"git rev-parse HEAD > "$main/.git/refs/heads/topic""#);
+    let before = refs(&world);
+    world.run("").succeeds();
+    assert_eq!(refs(&world), before);
+    assert_eq!(moved(&world), ["refs/heads/topic put_back worker"]);
+}
+
+/// Git's own account of its commands is gone then, and it may have been the person.
+#[test]
+fn a_move_that_nobody_can_explain_is_left_and_recorded() {
+    let world = step(r#"env -i PATH="$PATH" git branch --force topic main"#);
+    world.run("").succeeds();
+    assert_eq!(value(&world, "topic"), value(&world, "main"));
+    assert_eq!(moved(&world), ["refs/heads/topic left unknown"]);
+}
+
+#[test]
+fn a_step_may_commit_in_its_worktree_and_make_branches_of_its_own() {
+    let world = step(
+        r#"
+echo 3 > a.txt
+git commit --quiet --all --message=three
+git switch --quiet --create mine
+git commit --quiet --allow-empty --message=four
+git tag made-here
+git branch short-lived; git branch -D short-lived"#,
+    );
+    let before = refs(&world);
+    world.run("").succeeds();
+    let subject = ["log", "-1", "--format=%s", "mine"];
+    assert_eq!(world.project.git(subject).stdout, "four\n");
+    let gone = world.project.git(["branch", "--quiet", "-D", "mine"]);
+    gone.succeeds();
+    world
+        .project
+        .git(["tag", "--delete", "made-here"])
+        .succeeds();
+    assert_eq!(refs(&world), before);
+    assert_eq!(changes(&world), Vec::<Value>::new());
+}
+
+/// The step waits while a person does this.
+fn meanwhile(script: &str, person: impl FnOnce(&World)) -> World {
+    let waits = r#"touch "$here/waits"; while [ ! -e "$here/go" ]; do sleep 0.02; done"#;
+    let world = step(&format!("{script}\n{waits}"));
+    let run = world.begin(&world.line(""));
+    until("the step waits", || world.programs().join("waits").exists());
+    person(&world);
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    run.end().succeeds();
+    world
+}
+
+#[test]
+fn a_person_s_commits_while_a_step_works_are_never_undone() {
+    let world = meanwhile("git commit --quiet --allow-empty --message=step", |world| {
+        let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+        git("commit --quiet --allow-empty --message=person");
+        git("switch --quiet topic");
+        git("commit --quiet --allow-empty --message=topic");
+        git("switch --quiet main");
+        git("stash drop --quiet");
+    });
+    let subject = |name| world.project.git(["log", "-1", "--format=%s", name]).stdout;
+    assert_eq!(
+        (subject("main"), subject("topic")),
+        ("person\n".into(), "topic\n".into())
+    );
+    assert_eq!(moved(&world), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_person_moves_without_a_checkout_is_left_and_recorded() {
+    let world = meanwhile("git commit --quiet --allow-empty --message=step", |world| {
+        let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+        git("branch --force topic main");
+        git("branch --quiet -D old");
+        git("tag --delete v1");
+    });
+    assert_eq!(value(&world, "topic"), value(&world, "main"));
+    assert!(!refs(&world).contains("refs/heads/old"));
+    assert_eq!(
+        moved(&world),
+        [
+            "refs/heads/old left unknown",
+            "refs/heads/topic left unknown",
+            "refs/tags/v1 left unknown",
+        ]
+    );
+}
+
+#[test]
+fn a_step_that_commits_in_the_person_s_checkout_is_named_and_nothing_is_undone() {
+    let world = step(
+        r#"git -C "$main" commit --quiet --allow-empty --message=stray
+git -C "$main" switch --quiet --create elsewhere"#,
+    );
+    world.run("").succeeds();
+    let subject = ["log", "-1", "--format=%s", "main"];
+    assert_eq!(world.project.git(subject).stdout, "stray\n");
+    assert_eq!(
+        moved(&world),
+        ["HEAD left worker", "refs/heads/main left worker"]
+    );
+}
+
+#[test]
+fn files_that_change_in_the_project_are_recorded_and_left() {
+    let write = r#"echo stray > "$main/stray.txt""#;
+    let world = meanwhile(write, |world| {
+        world.project.write("edited.txt", "by a person\n");
+    });
+    assert_eq!(world.project.read("stray.txt"), "stray\n");
+    assert_eq!(world.project.read("edited.txt"), "by a person\n");
+    let changes = changes(&world);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0]["what"], "project");
+    assert_eq!(changes[0]["author"], "unknown");
+    assert_eq!(changes[0]["during"], json!(["d1"]));
+    assert_eq!(changes[0]["paths"], json!(["edited.txt", "stray.txt"]));
+    let entries = world.history("changed_outside");
+    assert_eq!(entries[0]["rule"], "GW-R121");
+}
+
+#[test]
+fn what_is_merged_is_nobody_s_stray_change() {
+    let steps = [("a", ""), ("b", ""), ("c", "\"a\""), ("d", "\"b\"")];
+    let world = repository(World::with(&graph(&steps), BUILDS));
+    world.run("").succeeds();
+    assert_eq!(changes(&world), Vec::<Value>::new());
+    let left = world
+        .project
+        .git(["for-each-ref", "refs/gatewright"])
+        .stdout;
+    assert_eq!(left, "");
+}
+
+#[test]
+fn a_killed_orchestrator_s_steps_are_compared_by_resume() {
+    let waits = r#"touch "$here/moved"; while [ ! -e "$here/go" ]; do sleep 0.02; done"#;
+    let script = format!(r#"[ -e "$here/go" ] || {{ {MOVES} {waits}; }}"#);
+    let world = step(&script);
+    let before = refs(&world);
+    let run = world.begin(&world.line(""));
+    until("the step has moved refs", || {
+        world.programs().join("moved").exists()
+    });
+    run.kill();
+    assert_ne!(refs(&world), before);
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(refs(&world), before);
+    assert_eq!(moved(&world).len(), 7);
+}
+
+#[test]
+fn a_stopped_run_has_put_everything_back() {
+    let waits = r#"touch "$here/moved"; while :; do sleep 0.02; done"#;
+    let world = step(&format!("{MOVES} {waits}"));
+    let before = refs(&world);
+    let run = world.begin(&world.line(""));
+    until("the step has moved refs", || {
+        world.programs().join("moved").exists()
+    });
+    run.interrupt();
+    run.end().exits(130);
+    assert_eq!(refs(&world), before);
+    assert_eq!(moved(&world).len(), 7);
+}
+
+/// It works in the person's checkout, as the person does: nothing is undone.
+#[test]
+fn a_worker_in_the_project_may_commit_and_what_else_it_moves_is_recorded() {
+    let world = repository(World::with(
+        ONE,
+        r#"
+set -e
+echo "note $count" > note.txt
+git add note.txt
+git commit --quiet --message=note
+git switch --quiet --create mine
+git branch --quiet -D old"#,
+    ));
+    world.run("").succeeds();
+    let subject = ["log", "-1", "--format=%s", "main"];
+    assert_eq!(world.project.git(subject).stdout, "note\n");
+    assert!(!refs(&world).contains("refs/heads/old"));
+    assert_eq!(moved(&world), ["refs/heads/old left worker"]);
+}
 
 #[test]
 fn a_step_that_collects_garbage_breaks_no_work() {

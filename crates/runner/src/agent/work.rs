@@ -27,6 +27,7 @@ use super::process::{self, ProcessLimits, ProcessSpec};
 use super::record::{self, Record};
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
+use crate::surroundings::{Surroundings, git_trace};
 
 /// One dispatch, with everything that is needed to do it.
 pub struct Work<'w, 'd> {
@@ -59,7 +60,11 @@ pub enum OnStop {
 
 pub trait Delivery {
     /// Invariant: idempotent.
-    fn deliver(&mut self) -> Result<Delivered, Failure>;
+    fn deliver(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
+    ) -> Result<Delivered, Failure>;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,17 +237,26 @@ impl Work<'_, '_> {
             reply,
         } = ended;
         let opened = self.workspace.read(&opened.run().id)?;
+        let opened = self.compare_surroundings(opened)?;
         if self.would_count(&opened, &ending, usage, reply.as_deref())?
             && let Some(delivery) = &mut self.setup.delivery
         {
             self.workspace.check_lease(&self.record.run)?;
-            match delivery.deliver()? {
+            match delivery.deliver(self.workspace, &opened)? {
                 Delivered::Done => {}
                 Delivered::Conflict(paths) => ending = conflict(&paths),
                 Delivered::Stopped => return Ok(None),
             }
         }
         self.tell_end(opened, ending, usage, reply).map(Some)
+    }
+
+    /// The worker is over: what it moved or changed around it is found, and put back where that is due.
+    fn compare_surroundings(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
+        match Surroundings::of(self.workspace, &opened)? {
+            Some(surroundings) => surroundings.compare(self.workspace, opened),
+            None => Ok(opened),
+        }
     }
 
     /// Would the engine accept this end as it is?
@@ -339,6 +353,9 @@ impl Work<'_, '_> {
         let started = ids::key()?;
         variables.insert(CALL_VARIABLE.into(), self.claim.call().as_str().into());
         variables.insert(START_VARIABLE.into(), started.as_str().into());
+        let trace = Surroundings::trace(self.workspace, self.claim.call());
+        let traced = git_trace::variables(&trace).into_iter();
+        variables.extend(traced.map(|(name, value)| (name.into(), value.to_owned())));
         if let Duty::Step { step } = &self.dispatch.duty {
             variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
         }

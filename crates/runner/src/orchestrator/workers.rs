@@ -21,6 +21,7 @@ use crate::recovery::{self, InterruptedWork, RecoveryAction};
 use crate::slots::Slot;
 use crate::stale_files;
 use crate::step_folder::{StepAttempt, StepFolder, StepLocation};
+use crate::surroundings::{Place, Surroundings};
 use crate::worker_task::WorkerTask;
 
 impl Orchestrator<'_, '_> {
@@ -79,8 +80,13 @@ impl Orchestrator<'_, '_> {
         if step_folder.is_none() && !self.pool.is_idle() {
             return Ok(opened);
         }
+        let surroundings = Surroundings::of(self.workspace, &opened)?;
         let ready = self.spawn_spec(&opened, choice, &claim, step_folder.as_deref());
         let admitted = ready.and_then(|spec| {
+            if let Some(surroundings) = &surroundings {
+                let place = place(step_folder.as_deref());
+                surroundings.begin(self.workspace, &opened, claim.call(), place)?;
+            }
             let admitted = self.admit(opened, choice, claim.call())?;
             let dispatch = admitted.opened.run().work_of_call(claim.call()).cloned();
             Ok((spec, dispatch, admitted))
@@ -89,6 +95,7 @@ impl Orchestrator<'_, '_> {
             Ok((spec, Some(dispatch), admitted)) => (spec, dispatch, admitted),
             not_begun => {
                 step_folder.map_or(Ok(()), |step_folder| step_folder.clear())?;
+                surroundings.map_or(Ok(()), |it| it.end(claim.call()))?;
                 return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
             }
         };
@@ -240,11 +247,22 @@ impl Orchestrator<'_, '_> {
         kill_call(&recovery::check_call(&self.workspace.state, &self.run));
         let all = recovery::interrupted(self.workspace, &opened);
         all.iter().for_each(InterruptedWork::kill_processes);
+        opened = self.compare_surroundings(opened)?;
         stale_files::remove(self.workspace, &opened)?;
         for work in all {
             opened = self.go_on(opened, &work)?;
         }
         Ok(())
+    }
+
+    /// Nobody works: what the last workers left behind is compared once more.
+    pub(super) fn compare_surroundings(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
+        let Some(surroundings) = Surroundings::of(self.workspace, &opened)? else {
+            return Ok(opened);
+        };
+        let opened = surroundings.compare_at_rest(self.workspace, opened)?;
+        surroundings.end_all()?;
+        Ok(opened)
     }
 
     fn go_on(&mut self, opened: OpenRun, work: &InterruptedWork) -> Result<OpenRun, Failure> {
@@ -299,6 +317,10 @@ impl Orchestrator<'_, '_> {
             }
             None => None,
         };
+        if let Some(surroundings) = Surroundings::of(self.workspace, opened)? {
+            let place = place(step_folder.as_deref());
+            surroundings.begin(self.workspace, opened, claim.call(), place)?;
+        }
         let task = WorkerTask {
             spec: self.spawn_spec(opened, choice, &claim, step_folder.as_deref())?,
             claim,
@@ -342,5 +364,12 @@ impl Orchestrator<'_, '_> {
                 None => std::thread::sleep(TICK),
             }
         }
+    }
+}
+
+fn place(step_folder: Option<&StepFolder>) -> Place {
+    match step_folder {
+        Some(_) => Place::OwnWorktree,
+        None => Place::Project,
     }
 }

@@ -133,6 +133,19 @@ impl Repository {
         self.commit_of(&self.here(), name)
     }
 
+    /// The value of a ref.
+    pub(super) fn value(&self, name: &str) -> Result<Option<String>, Failure> {
+        let mut command = self.command(&self.here());
+        command.args(["rev-parse", "--verify", "--quiet", name]);
+        let output = start(&mut command)?;
+        Ok(output.status.success().then(|| line(&output.stdout)))
+    }
+
+    /// The folder that all worktrees share.
+    pub(super) fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
     fn commit_of(&self, dirs: &WorktreeDirs, name: &str) -> Result<Option<String>, Failure> {
         let commit = format!("{name}^{{commit}}");
         let mut command = self.command(dirs);

@@ -84,6 +84,19 @@ impl Merger<'_> {
         Ok(())
     }
 
+    /// The files that recorded merges wrote.
+    pub(super) fn merged_paths(&self) -> Result<BTreeSet<String>, Failure> {
+        let scratch = self.repository.scratch(self.records.folder())?;
+        let mut all = BTreeSet::new();
+        for name in self.records.names()? {
+            if let Some(merging) = self.records.merge_record(&name)? {
+                let differences = trees::differences(&scratch, &merging.before, &merging.after)?;
+                all.extend(paths(&differences));
+            }
+        }
+        Ok(all)
+    }
+
     /// Has this commit been merged completely?
     pub(super) fn is_merged(&self, name: &SafeName, commit: &str) -> Result<bool, Failure> {
         let merging = self.records.merge_record(name)?;

@@ -50,6 +50,16 @@ pub(super) fn content_ref(run: &RunId) -> String {
     format!("{}content.last", refs_of(run))
 }
 
+/// The prefix of refs that keep the person's own values reachable while steps work.
+pub(super) fn pinned_prefix(run: &RunId) -> String {
+    format!("{}before.refs/", refs_of(run))
+}
+
+/// The ref that keeps a value to which a step had moved a ref of the person.
+pub(super) fn moved_ref(run: &RunId, value: &str) -> String {
+    format!("{}moved.{value}", refs_of(run))
+}
+
 /// The prefix of all refs of a run.
 pub(super) fn refs_of(run: &RunId) -> String {
     format!("{REFS}/{run}/")

@@ -1,8 +1,8 @@
 //! The listing of journal entries. Existing journals contain its words, so they never change.
 
 use engine::{
-    CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, ProgramPlace, Started,
-    TreeAround, Who, WorkResult,
+    Author, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, MovedRef,
+    Outside, OutsideChange, ProgramPlace, RefHandling, Started, TreeAround, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -35,6 +35,7 @@ records! {
         Unevaluated { what } = "unevaluated",
         Unguarded(found) = "unguarded",
         AcceptedUnguarded { number } = "accepted_unguarded",
+        ChangedOutside(change) = "changed_outside",
         Refused { what, reason } = "refused",
 
         Retried { stage, fault, reason } = "retried",
@@ -97,4 +98,13 @@ records! {
         ProgramUnaccepted(reason) = "program_unaccepted",
     }
     struct TreeAround { before, after }
+    struct OutsideChange { during, author, what }
+    words Author { Worker = "worker", Unknown = "unknown" }
+    kinds Outside {
+        Ref(moved) = "ref",
+        Project { paths } = "project",
+        Elsewhere { tool, paths } = "elsewhere",
+    }
+    struct MovedRef { name, before, after, handling, kept }
+    words RefHandling { PutBack = "put_back", Left = "left", Failed = "failed" }
 }

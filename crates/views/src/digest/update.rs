@@ -283,6 +283,7 @@ impl Update<'_> {
             | Fact::Halted { .. }
             | Fact::Unguarded(_)
             | Fact::AcceptedUnguarded { .. }
+            | Fact::ChangedOutside(_)
             | Fact::Continued { .. } => {
                 let text = sentence(entry, &self.digest.names).raw().to_owned();
                 (ItemKind::Note, Some(text))

@@ -7,6 +7,7 @@ use engine::{
 };
 use serde_json::{Map, Value, json};
 
+use super::outside;
 use crate::time::rfc3339;
 use crate::words::{self, process_json, usage_json};
 
@@ -38,6 +39,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Unevaluated { .. } => "unevaluated",
         Fact::Unguarded(_) => "unguarded",
         Fact::AcceptedUnguarded { .. } => "accepted_unguarded",
+        Fact::ChangedOutside(_) => "changed_outside",
         Fact::Refused { .. } => "refused",
         Fact::Retried { .. } => "retried",
         Fact::StepRetried { .. } => "step_retried",
@@ -129,6 +131,7 @@ fn fields(fact: &Fact) -> Value {
         Fact::AcceptedUnguarded { number } => json!({ "number": number }),
         Fact::Continued { budget_again, words } =>
             with_words(json!({ "budget_again": budget_again }), words.as_deref()),
+        Fact::ChangedOutside(change) => outside::json(change),
         Fact::Cancelled { reason } | Fact::Halted { reason } => json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
         Fact::Bypassed { until, reason } =>

@@ -8,7 +8,7 @@ use engine::{
     Started, Step, StepId, Time, Usage, WorkResult,
 };
 
-use super::AgentNames;
+use super::{AgentNames, outside};
 use crate::paint::Style;
 use crate::safe::Untrusted;
 use crate::time::{duration, rfc3339};
@@ -38,6 +38,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Unevaluated { what } => format!("NOT JUDGED, the host continued: {what}"),
         Fact::Unguarded(found) => words::unguarded(found),
         Fact::AcceptedUnguarded { number } => accepted(*number),
+        Fact::ChangedOutside(change) => outside::sentence(change, names),
         Fact::Refused { what, reason } => format!("refused to {what}: {reason}"),
         Fact::Retried { stage, fault, reason } => again(stage.as_str(), *fault, reason),
         Fact::StepRetried { stage, step, fault, reason } => again(&of(step, stage), *fault, reason),
@@ -66,8 +67,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::WentStale => "nothing happened for longer than the time to live".into(),
         Fact::OverBudget { what } => format!("the budget is used up: {what}"),
         Fact::Halted { reason } => format!("the run was stopped: {reason}"),
-        Fact::Continued { budget_again, words } =>
-            said(continued(*budget_again).into(), words.as_deref()),
+        Fact::Continued { budget_again, words } => continued(*budget_again, words.as_deref()),
         Fact::Cancelled { reason } => format!("the run was cancelled because: {reason}"),
         Fact::Reset { reason, stage } => format!("the run was reset to {stage} because: {reason}"),
         Fact::Bypassed { until, reason } => bypassed(*until, entry.at, reason),
@@ -96,6 +96,7 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
         | Fact::Warned { .. }
+        | Fact::ChangedOutside(_)
         | Fact::SentBack { .. }
         | Fact::Retried { .. }
         | Fact::StepRetried { .. } => Style::Wait,
@@ -358,10 +359,11 @@ fn moved(step: &Move) -> String {
     format!("{from} → {to}: {}", parts.join("; "))
 }
 
-fn continued(budget_again: bool) -> &'static str {
-    if budget_again {
+fn continued(budget_again: bool, words: Option<&str>) -> String {
+    let sentence = if budget_again {
         "a person let the run continue and renewed its budget"
     } else {
         "a person let the run continue"
-    }
+    };
+    said(sentence.to_owned(), words)
 }

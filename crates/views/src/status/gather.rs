@@ -36,6 +36,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         session: SessionLine::of(run),
         bypass: BypassLine::of(run, context.now),
         unjudged: run.unjudged,
+        outside: run.outside.unwrap_or(0),
         unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
         freshness: context.freshness,

@@ -34,6 +34,7 @@ pub(super) fn render(view: &StatusView) -> Value {
         "session": view.session.as_ref().map(session),
         "bypass": view.bypass.as_ref().map(bypass),
         "unjudged": view.unjudged,
+        "outside": view.outside,
         "unguarded": each(&view.unguarded, unguarded),
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),

@@ -4,7 +4,7 @@ use engine::{Driver, MemberState, Mode, Seconds, Status, Turn};
 
 use super::{
     Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, Resource, ReviewLine, StageLine,
-    StatusView, StepLine, unjudged_words,
+    StatusView, StepLine, outside_words, unjudged_words,
 };
 use crate::layout::{TextBuilder, pad, width};
 use crate::paint::{Paint, Style};
@@ -28,6 +28,10 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     if view.unjudged > 0 {
         let (marks, run) = (unjudged_words(view.unjudged), &view.run);
         builder.line(Style::Bad, &format!("{marks}: gatewright history {run}"));
+    }
+    if view.outside > 0 {
+        let (marks, run) = (outside_words(view.outside), &view.run);
+        builder.line(Style::Wait, &format!("{marks}: gatewright history {run}"));
     }
     for work in &view.unguarded {
         let hint = format!(

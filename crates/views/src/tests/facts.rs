@@ -83,7 +83,15 @@ fn moved(along: MoveReason, counted: Option<u32>, reset: &[&str]) -> Fact {
 
 /// At least one of every kind.
 pub(crate) fn every_fact() -> Vec<Fact> {
-    [beginnings(), works(), faults(), gates(), people()].concat()
+    [
+        beginnings(),
+        works(),
+        faults(),
+        outside_changes(),
+        gates(),
+        people(),
+    ]
+    .concat()
 }
 
 fn validating() -> StageName {
@@ -160,6 +168,38 @@ fn unguarded() -> Unguarded {
         from: START,
         until: Time(START.0 + 61_000),
     }
+}
+
+fn outside(author: Author, what: Outside) -> Fact {
+    let during = vec![DispatchId(3), DispatchId(9)];
+    Fact::ChangedOutside(Box::new(OutsideChange {
+        during,
+        author,
+        what,
+    }))
+}
+
+fn moved_ref(before: Option<&str>, after: Option<&str>, handling: RefHandling) -> Outside {
+    Outside::Ref(MovedRef {
+        name: "refs/heads/topic".to_owned(),
+        before: before.map(str::to_owned),
+        after: after.map(str::to_owned),
+        handling,
+        kept: after.map(|after| format!("refs/gatewright/r-1/moved.{after}")),
+    })
+}
+
+#[rustfmt::skip]
+fn outside_changes() -> Vec<Fact> {
+    let (a, b) = (Some("aaaaaaaaaaaaaaaa"), Some("bbbbbbbbbbbbbbbb"));
+    let paths: Vec<String> = (1..=7).map(|number| format!("file{number}")).collect();
+    vec![
+        outside(Author::Worker, moved_ref(a, b, RefHandling::PutBack)),
+        outside(Author::Unknown, moved_ref(a, None, RefHandling::Left)),
+        outside(Author::Worker, moved_ref(None, b, RefHandling::Failed)),
+        outside(Author::Unknown, Outside::Project { paths: paths.clone() }),
+        outside(Author::Worker, Outside::Elsewhere { tool: "Write".to_owned(), paths: paths[..1].to_vec() }),
+    ]
 }
 
 #[rustfmt::skip]
@@ -286,6 +326,11 @@ fn every_fact_has_its_sentence() {
         the run was stopped: somebody removed `loop.json`
         UNGUARDED from 2026-08-22T10:00:00Z to 2026-08-22T10:01:01Z: 3 calls of Bash that no hook saw
         a person accepted 2 pieces of unguarded work
+        'validator' (d3) and the work d9 moved refs/heads/topic from aaaaaaaaaa to bbbbbbbbbb: it is put back, and refs/gatewright/r-1/moved.bbbbbbbbbbbbbbbb keeps the other value
+        while 'validator' (d3) and the work d9 worked, somebody deleted refs/heads/topic, which was at aaaaaaaaaa: it stays so
+        'validator' (d3) and the work d9 made refs/heads/topic at bbbbbbbbbb: it could not be put back, and refs/gatewright/r-1/moved.bbbbbbbbbbbbbbbb keeps the other value
+        files of the project changed while 'validator' (d3) and the work d9 worked in a worktree: file1, file2, file3, file4, file5 and 2 more; gatewright does not know who changed them, and leaves them
+        'validator' (d3) and the work d9 wrote outside the project with Write: file1
         the check linting passed (2 commands)
         the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
@@ -362,6 +407,11 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"halted","reason":"somebody removed `loop.json`"}
         {"kind":"unguarded","witness":"transcript","what":"3 calls of Bash that no hook saw","from":"2026-08-22T10:00:00Z","until":"2026-08-22T10:01:01Z"}
         {"kind":"accepted_unguarded","number":2}
+        {"kind":"changed_outside","during":["d3","d9"],"author":"worker","what":"ref","name":"refs/heads/topic","before":"aaaaaaaaaaaaaaaa","after":"bbbbbbbbbbbbbbbb","handling":"put_back","kept":"refs/gatewright/r-1/moved.bbbbbbbbbbbbbbbb"}
+        {"kind":"changed_outside","during":["d3","d9"],"author":"unknown","what":"ref","name":"refs/heads/topic","before":"aaaaaaaaaaaaaaaa","after":null,"handling":"left","kept":null}
+        {"kind":"changed_outside","during":["d3","d9"],"author":"worker","what":"ref","name":"refs/heads/topic","before":null,"after":"bbbbbbbbbbbbbbbb","handling":"failed","kept":"refs/gatewright/r-1/moved.bbbbbbbbbbbbbbbb"}
+        {"kind":"changed_outside","during":["d3","d9"],"author":"unknown","what":"project","paths":["file1","file2","file3","file4","file5","file6","file7"]}
+        {"kind":"changed_outside","during":["d3","d9"],"author":"worker","what":"elsewhere","tool":"Write","paths":["file1"]}
         {"kind":"checked","stage":"linting","verdict":"passed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"exit","code":2,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}
         {"kind":"checked","stage":"linting","verdict":"failed","results":[{"argv":["ansible-lint","roles/web"],"ended":"exit","code":0,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"","programs":[]},{"argv":["ansible-lint","roles/web"],"ended":"signal","code":9,"reason":null,"duration_ms":3449,"matched_failure":false,"tail":"boom","programs":[]}],"tree_before":"0101010101010101010101010101010101010101010101010101010101010101","tree_after":"0101010101010101010101010101010101010101010101010101010101010101"}

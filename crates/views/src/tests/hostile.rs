@@ -163,6 +163,25 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
             from: START,
             until: START,
         }),
+        Fact::ChangedOutside(Box::new(OutsideChange {
+            during: vec![DispatchId(1)],
+            author: Author::Worker,
+            what: Outside::Ref(MovedRef {
+                name: text(),
+                before: Some(text()),
+                after: Some(text()),
+                handling: RefHandling::Left,
+                kept: Some(text()),
+            }),
+        })),
+        Fact::ChangedOutside(Box::new(OutsideChange {
+            during: vec![DispatchId(1)],
+            author: Author::Worker,
+            what: Outside::Elsewhere {
+                tool: text(),
+                paths: vec![text(), text()],
+            },
+        })),
         Fact::Bypassed {
             until: START,
             reason: text(),

@@ -367,6 +367,7 @@ fn a_status_as_json() {
           "session": null,
           "bypass": null,
           "unjudged": 0,
+          "outside": 0,
           "unguarded": [],
           "stage": {
             "name": "complete",

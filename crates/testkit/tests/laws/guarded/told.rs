@@ -143,6 +143,7 @@ fn plain(fact: &Fact) -> &'static str {
         Fact::Noted { .. } => "noted",
         Fact::Unevaluated { .. } => "unevaluated",
         Fact::Unguarded(_) => "unguarded",
+        Fact::ChangedOutside(_) => "changed outside",
         Fact::AcceptedUnguarded { .. } => "accepted unguarded",
         Fact::Abandoned => "abandoned",
         Fact::WentStale => "stale",
