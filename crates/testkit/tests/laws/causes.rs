@@ -282,7 +282,7 @@ fn walk_edges(
     let mut queue = VecDeque::new();
     let (planned, _) = begun(pipeline, params);
     for world in [Some(planned), begun_with_steps(pipeline, params)] {
-        queue.extend(world.filter(|world| seen.insert(place(world))));
+        queue.extend(world.filter(|world| seen.insert(place(pipeline, world))));
     }
     while let Some(world) = queue.pop_front() {
         let mut ask = |event: &Event, evidence: &Evidence| -> Result<Option<World>, String> {
@@ -303,7 +303,7 @@ fn walk_edges(
         let acts = acts(pipeline, &world, Scope::Work);
         for (event, evidence) in acts.iter().filter_map(|act| event(pipeline, &world, act)) {
             let after = ask(&event, &evidence)?.map(|after| normal(after, Scope::Work));
-            queue.extend(after.filter(|after| seen.insert(place(after))));
+            queue.extend(after.filter(|after| seen.insert(place(pipeline, after))));
         }
     }
     Ok(edges)
@@ -332,8 +332,8 @@ fn persons(pipeline: &Pipeline, world: &World) -> Vec<(Event, Evidence)> {
 }
 
 /// Where a run is, however it came there: the first way to it is walked on.
-fn place(world: &World) -> (u64, u64) {
-    fingerprint(&without_causes(world.clone()), &())
+fn place(pipeline: &Pipeline, world: &World) -> (u64, u64) {
+    fingerprint(&without_causes(pipeline, world.clone()), &())
 }
 
 fn built_in(name: &str) -> Pipeline {

@@ -1,6 +1,8 @@
 //! The walk: every state that a built-in can come to, with two sessions and every accident.
 
-use engine::{DispatchId, Fact, MemberState, Pipeline, Run, Time, Usage};
+use engine::{
+    ArtifactName, DispatchId, Fact, MemberState, Pipeline, Questions, Run, Time, Usage, Work,
+};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -82,7 +84,7 @@ pub(crate) fn walk(
             };
             if let Some((after, marks)) = next {
                 let further = || way.iter().cloned().chain([act]).collect();
-                let after = without_causes(normal(after, scope));
+                let after = without_causes(pipeline, normal(after, scope));
                 arrive(&mut seen, &mut queue, after, marks, further);
             }
         }
@@ -109,7 +111,7 @@ pub(crate) fn states(
             };
             let decision = engine::decide(pipeline, &world.run, &event, &evidence);
             let further = || way.iter().cloned().chain([act]).collect();
-            let after = without_causes(normal(world.after(&decision), scope));
+            let after = without_causes(pipeline, normal(world.after(&decision), scope));
             arrive(&mut seen, &mut queue, after, marks.clone(), further);
         }
         ways.push(way);
@@ -186,11 +188,38 @@ fn told(way: &[Act], law: &str) -> String {
     text
 }
 
-/// What a run remembers of how it came here decides nothing.
-pub(crate) fn without_causes(mut world: World) -> World {
+/// What a run remembers of how it came here decides nothing, nor does what a person said with an answer
+/// where no stage needs it.
+pub(crate) fn without_causes(pipeline: &Pipeline, mut world: World) -> World {
     world.run.position.happened.clear();
     world.run.trail.clear();
     world
+        .run
+        .artifacts
+        .retain(|name, _| !is_remark(pipeline, name));
+    world
+}
+
+/// Is this what a person said with a choice, and read only where it is there?
+fn is_remark(pipeline: &Pipeline, name: &ArtifactName) -> bool {
+    let mut stages = pipeline.definition().stages.iter();
+    let is_left = stages.any(|stage| match &stage.work {
+        Work::Ask(ask) => {
+            ask.questions
+                == (Questions::Choice {
+                    leaves: Some(name.clone()),
+                })
+        }
+        _ => false,
+    });
+    let mut stages = pipeline.definition().stages.iter();
+    let is_needed = stages.any(|stage| match &stage.work {
+        Work::Agent(work) => work.reads.needed.contains(name),
+        Work::Review(work) => work.reads.needed.contains(name) || work.of.as_ref() == Some(name),
+        Work::Steps(work) => work.reads.needed.contains(name),
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+    });
+    is_left && !is_needed
 }
 
 /// Is so little open that the walk goes on from here?

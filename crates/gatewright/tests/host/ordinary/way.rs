@@ -107,7 +107,8 @@ pub(super) fn held(at: usize) -> String {
 fn take_on(stage: &Stage, outcome: &str) {
     let run = stage.run();
     let skip = ["skip", &run, "--as", outcome, "--reason", "an ordinary day"];
-    let answer = ["answer", &run, outcome];
+    // `clarify` demands words; every other question takes them.
+    let answer = ["answer", &run, outcome, "as on any other day"];
     let place = stage.place();
     let words = if ASKING.iter().any(|name| place.starts_with(name)) {
         &answer[..]
