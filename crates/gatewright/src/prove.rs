@@ -25,7 +25,8 @@ use std::time::Instant;
 
 use evidence::Project;
 
-use gates::{CaseResult, Gate};
+pub(crate) use gates::Gate;
+use gates::{CaseResult, GateDone};
 use hook_commands::HookCommands;
 pub(crate) use report::{Detail, json, text};
 use runtime::context::Context;
@@ -70,7 +71,11 @@ pub(crate) fn installed(context: &Context) -> Result<Vec<String>, Failure> {
 }
 
 /// Proves the guards of this pipeline.
-pub(crate) fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionError> {
+pub(crate) fn prove(
+    context: &Context,
+    word: &str,
+    done: GateDone<'_>,
+) -> Result<Proof, DefinitionError> {
     let begun = Instant::now();
     let project = Project::find(&context.folder).map_err(Failure::from)?;
     let chosen = prepare::choose(context, &project, word)?;
@@ -82,7 +87,7 @@ pub(crate) fn prove(context: &Context, word: &str) -> Result<Proof, DefinitionEr
     let _trial = claimed
         .map(|state| Trial::begin(&state, &own))
         .transpose()?;
-    let gates = gates::all(&mut simulation)?;
+    let gates = gates::all(&mut simulation, done)?;
     Ok(Proof {
         pipeline: chosen.pipeline.definition().name.to_string(),
         through,

@@ -8,7 +8,7 @@ use runtime::person_only;
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use crate::prove::{self, Detail, Proof};
+use crate::prove::{self, Detail, Gate, Proof};
 
 /// Test every gate of a pipeline: one refusal, one pass and one fault for each
 ///
@@ -34,7 +34,8 @@ impl ProveGuards {
             output.say(&format!(
                 "{word}: each gate gets cases with the real hook, which takes some seconds"
             ));
-            match prove::prove(context, word) {
+            let mut done = |gate: &Gate| output.say(&progress(gate));
+            match prove::prove(context, word, &mut done) {
                 Ok(proof) => {
                     self.tell(&proof, output)?;
                     proofs.push(proof);
@@ -82,5 +83,15 @@ impl ProveGuards {
         } else {
             Ok(installed)
         }
+    }
+}
+
+/// One line for a gate whose cases have run.
+fn progress(gate: &Gate) -> String {
+    let (name, cases) = (&gate.name, gate.cases.len());
+    match (cases, gate.failed()) {
+        (1, 0) => format!("  {name}: 1 case holds"),
+        (cases, 0) => format!("  {name}: {cases} cases hold"),
+        (cases, failed) => format!("  {name}: {failed} of {cases} cases failed"),
     }
 }

@@ -30,6 +30,14 @@ pub(crate) struct Gate {
     pub cases: Vec<Case>,
 }
 
+impl Gate {
+    /// How many of its cases did not hold.
+    pub(crate) fn failed(&self) -> usize {
+        let held = |case: &&Case| case.result == CaseResult::Held;
+        self.cases.len() - self.cases.iter().filter(held).count()
+    }
+}
+
 /// What a case shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
@@ -149,8 +157,11 @@ fn result(tried: CaseOutcome<()>) -> Result<CaseResult, Failure> {
     }
 }
 
+/// Hears of each gate as soon as its cases have run.
+pub(crate) type GateDone<'a> = &'a mut dyn FnMut(&Gate);
+
 /// Runs the cases of every gate.
-pub(super) fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
+pub(super) fn all(simulation: &mut Simulation, done: GateDone<'_>) -> Result<Vec<Gate>, Failure> {
     let pipeline = simulation.pipeline.clone();
     let routes = Routes::find(&pipeline, &Program::DEFAULT.host_name());
     let mut snapshots = Snapshots::default();
@@ -165,14 +176,11 @@ pub(super) fn all(simulation: &mut Simulation) -> Result<Vec<Gate>, Failure> {
             routes: &routes,
             route: routes.to(&stage.name),
         };
-        gates.push(stages::gate(
-            simulation,
-            &mut snapshots,
-            &stage_route,
-            &mut home,
-        )?);
+        let gate = stages::gate(simulation, &mut snapshots, &stage_route, &mut home)?;
+        done(&gate);
+        gates.push(gate);
     }
-    gates.extend(general(simulation, home)?);
+    gates.extend(general(simulation, home, done)?);
     Ok(gates)
 }
 
@@ -184,7 +192,11 @@ pub(super) struct StageRoute<'a> {
 }
 
 /// The guards that apply in every stage, tested in one where an agent may work.
-fn general(simulation: &mut Simulation, home: Option<Snapshot>) -> Result<Vec<Gate>, Failure> {
+fn general(
+    simulation: &mut Simulation,
+    home: Option<Snapshot>,
+    done: GateDone<'_>,
+) -> Result<Vec<Gate>, Failure> {
     let Some(home) = home else {
         return Ok(Vec::new());
     };
@@ -198,14 +210,15 @@ fn general(simulation: &mut Simulation, home: Option<Snapshot>) -> Result<Vec<Ga
         sessions::sessions,
         bad_payloads::bad_payloads,
     ];
-    let gates = tries
-        .into_iter()
-        .map(|gate| gate(GateTester::new(simulation, home.clone())));
-    let gates = gates.collect::<Result<Vec<_>, _>>()?;
-    Ok(gates
-        .into_iter()
-        .filter(|gate| !gate.cases.is_empty())
-        .collect())
+    let mut gates = Vec::new();
+    for gate in tries {
+        let gate = gate(GateTester::new(simulation, home.clone()))?;
+        if !gate.cases.is_empty() {
+            done(&gate);
+            gates.push(gate);
+        }
+    }
+    Ok(gates)
 }
 
 /// A gate whose stage the simulation could not reach: no column has a result.

@@ -210,3 +210,24 @@ fn a_proof_shows_what_was_sent_and_leaves_nothing_behind() {
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
     assert_eq!(fs::read_dir(project.state()).unwrap().count(), before);
 }
+
+#[test]
+fn every_gate_has_its_line_as_soon_as_it_is_tested() {
+    let project = trusted(TINY);
+    let ran = project.run(["prove-guards", "mine", "--json"]).succeeds();
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let gates = told["proofs"][0]["gates"].as_array().unwrap();
+    let expected: Vec<String> = gates
+        .iter()
+        .map(|gate| {
+            let cases = gate["cases"].as_array().unwrap().len();
+            format!("{}: {cases}", gate["gate"].as_str().unwrap())
+        })
+        .collect();
+    // The first line says that it begins.
+    let lines: Vec<&str> = ran.stderr.lines().skip(1).map(str::trim).collect();
+    assert_eq!(lines.len(), expected.len(), "{ran}");
+    for (line, expected) in lines.iter().zip(&expected) {
+        assert!(line.starts_with(expected), "{line:?}, not {expected:?}");
+    }
+}
