@@ -40,6 +40,7 @@ use runtime::definition::DefinitionError;
 use runtime::enrolment::{self, Installed};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::project_files::PROJECT_FOLDER;
 use runtime::state::State;
 
 /// What to install.
@@ -202,6 +203,16 @@ pub(crate) fn project(context: &Context, state: &State) -> Result<Project, Failu
 /// What the hooks know of this project.
 pub(crate) fn installed(state: &State, project: &Project) -> Result<Option<Installed>, Failure> {
     enrolment::of(state, project).map_err(Failure::file("read from", state.folder()))
+}
+
+/// Does the project have pipelines of its own, as `init` leaves them?
+pub(crate) fn has_pipelines(root: &Path) -> bool {
+    let listed = std::fs::read_dir(root.join(PROJECT_FOLDER));
+    let files = listed.into_iter().flatten().filter_map(Result::ok);
+    files.map(|file| file.path()).any(|path| {
+        path.extension()
+            .is_some_and(|end| end == "toml" || end == "json")
+    })
 }
 
 /// Did `init` record an installation in this project? A record that cannot be read is one.

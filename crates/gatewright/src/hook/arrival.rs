@@ -50,7 +50,7 @@ pub(super) fn unenrolled(
     let SessionAtHook { state, claims, .. } = caller;
     let concerns = named.is_none_or(may_concern);
     let folder = input.project.as_deref().filter(|_| concerns);
-    let found = folder.and_then(|folder| installation::find(folder, state, claims));
+    let found = folder.and_then(|folder| installation::find(folder, state, claims, named));
     let Some(found) = found else {
         return Arrived::Elsewhere;
     };

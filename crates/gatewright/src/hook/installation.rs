@@ -5,8 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
+use hosts::Event;
 use runtime::enrolment::{self, Installed};
 use runtime::failure::Failure;
+use runtime::project_files::PROJECT_FOLDER;
 use runtime::state::State;
 
 use crate::install::{self, claims::Claims};
@@ -22,7 +24,12 @@ pub(super) struct Installation {
 }
 
 /// What is installed in the project of this folder. `None` is the usual answer elsewhere.
-pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Installation> {
+pub(super) fn find(
+    folder: &Path,
+    state: &State,
+    claims: &Claims,
+    event: Option<Event>,
+) -> Option<Installation> {
     // Nearly every hook elsewhere comes this far, so each file is looked for once.
     let known = RefCell::new(None);
     let may_be = |key: &str| match enrolment::of_project(state, key).transpose() {
@@ -45,7 +52,7 @@ pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Inst
         Some(Ok(installed))
             if claims.covers(folder) && claims.is_always_on() && !installed.is_always_on() =>
         {
-            lost(project, folder, state, claims)
+            lost(project, folder, state, claims, event)
         }
         Some(Ok(installed)) => Some(Installation {
             root: project.root,
@@ -57,7 +64,7 @@ pub(super) fn find(folder: &Path, state: &State, claims: &Claims) -> Option<Inst
             let failure = Failure::file("read from", state.folder())(cause);
             Some(unseen(&project.root, failure, claims))
         }
-        None => lost(project, folder, state, claims),
+        None => lost(project, folder, state, claims, event),
     }
 }
 
@@ -72,7 +79,13 @@ fn unseen(root: &Path, failure: Failure, claims: &Claims) -> Installation {
 }
 
 /// The state folder knows nothing of this project. Do the hook or the record of `init` know better?
-fn lost(project: Project, folder: &Path, state: &State, claims: &Claims) -> Option<Installation> {
+fn lost(
+    project: Project,
+    folder: &Path,
+    state: &State,
+    claims: &Claims,
+    event: Option<Event>,
+) -> Option<Installation> {
     let shown = state.folder().display();
     if claims.covers(folder) && !claims.pipelines.is_empty() {
         let notice = format!(
@@ -91,7 +104,9 @@ fn lost(project: Project, folder: &Path, state: &State, claims: &Claims) -> Opti
             .hint("type `gatewright init` to record it again");
         return Some(unseen(&project.root, failure, &Claims::default()));
     }
-    let notice = untold(state, claims)?;
+    let starts = event.is_none_or(|event| event == Event::SessionStart);
+    let notice =
+        untold(state, claims).or_else(|| starts.then(|| unrecorded(state, &project)).flatten())?;
     Some(Installation {
         root: project.root,
         installed: Ok(Installed {
@@ -122,4 +137,16 @@ fn untold(state: &State, claims: &Claims) -> Option<String> {
     } else {
         None
     }
+}
+
+/// Hooks that name nothing, such as those of a plugin, in a project that has pipelines. Told once, when a
+/// session starts: hooks of other projects look no further.
+fn unrecorded(state: &State, project: &Project) -> Option<String> {
+    let folder = state.folder().display();
+    install::has_pipelines(&project.root).then(|| {
+        format!(
+            "gatewright: this project has pipelines in {PROJECT_FOLDER}, and {folder} knows of none \
+             of them; this session is not guarded; type `gatewright init` to guard this project"
+        )
+    })
 }

@@ -4,6 +4,7 @@ use engine::{Begins, Definition};
 use runtime::definition::{self, DefinitionError};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
+use runtime::project_files::PROJECT_FOLDER;
 use runtime::trust::{self, Subject};
 use runtime::{group_members, needed_programs};
 
@@ -34,6 +35,12 @@ fn none(doctor: &DoctorContext<'_>) -> Finding {
         CheckTopic::Pipelines.red(
             format!("hooks are installed, and {folder} knows of no pipeline in this project"),
             "`gatewright init` records it again, `gatewright uninit` removes the hooks",
+        )
+    } else if install::has_pipelines(&doctor.project.root) {
+        let folder = doctor.state.folder().display();
+        CheckTopic::Pipelines.red(
+            format!("this project has pipelines in {PROJECT_FOLDER}, and {folder} knows of none"),
+            "`gatewright init` records them",
         )
     } else {
         CheckTopic::Pipelines.warning(

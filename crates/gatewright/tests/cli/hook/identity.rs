@@ -421,6 +421,62 @@ fn hooks_of_a_person_say_that_the_state_folder_lost_a_project() {
     }
 }
 
+/// The hooks of a plugin name neither the project nor the state folder.
+#[test]
+fn hooks_of_a_plugin_say_that_the_state_folder_lost_a_project() {
+    for (what, happens, told) in [
+        ("nothing", (|_| {}) as fn(&Place), false),
+        (
+            "the state folder is removed",
+            |it| remove(it.project.state()),
+            true,
+        ),
+        (
+            "the state folder is removed, and there was no pipeline",
+            |it| {
+                remove(it.project.state());
+                remove(it.folder.join(".gatewright"));
+            },
+            false,
+        ),
+    ] {
+        let place = Place::new(Project::with_git(PROGRAM));
+        let enabled = r#"{"enabledPlugins": {"gatewright@team": true}}"#;
+        place.project.write(".claude/settings.json", enabled);
+        place.init(&[]);
+        assert!(
+            !place.folder.join(LOCAL).exists(),
+            "the plugin has the hooks"
+        );
+        happens(&place);
+        let plugin = |event: &str, mut payload: Value| {
+            payload["hook_event_name"] = json!(event);
+            payload["session_id"] = json!(SESSION);
+            let mut command = place.project.child(["hook", "claude", event]);
+            command
+                .env("CLAUDECODE", "1")
+                .env("CLAUDE_CODE_SESSION_ID", SESSION)
+                .env("CLAUDE_PID", std::process::id().to_string())
+                .env("CLAUDE_PLUGIN_ROOT", place.project.home())
+                .env("CLAUDE_PROJECT_DIR", &place.folder)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            fed(command, payload.to_string().as_bytes()).succeeds()
+        };
+        let begun = plugin("SessionStart", json!({"source": "startup"}));
+        assert_eq!(
+            begun.stdout.contains("systemMessage"),
+            told,
+            "{what}: {begun}"
+        );
+        let tool =
+            json!({"tool_name": "Bash", "tool_use_id": "t1", "tool_input": {"command": "ls"}});
+        assert_eq!(plugin("PreToolUse", tool).stdout, "", "{what}");
+        assert_eq!(place.is_red(), told, "{what}");
+    }
+}
+
 /// A definition of the project's own needs trust, which goes with the state folder.
 #[test]
 fn without_the_state_folder_a_definition_is_not_trusted() {
