@@ -27,6 +27,8 @@ struct RunMarks {
     /// The number of changes outside a worker's folder.
     outside: u32,
     unguarded: Vec<views::UnguardedLine>,
+    /// What witnesses show now and no entry has yet.
+    unrecorded: Vec<views::UnguardedLine>,
     overrides: Vec<String>,
 }
 
@@ -103,7 +105,8 @@ fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failur
             unjudged: stored.run.unjudged,
             outside: stored.run.outside.unwrap_or(0),
             overrides: stored.run.overrides.iter().map(override_line).collect(),
-            unguarded: unguarded(workspace, stored),
+            unguarded: views::UnguardedLine::all(&stored.run),
+            unrecorded: unrecorded(workspace, stored),
         },
         // The faults report what cannot be read.
         Ok(None) | Err(_) => RunMarks::default(),
@@ -115,14 +118,12 @@ fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failur
     })
 }
 
-/// The recorded unguarded work, and what witnesses show beyond it.
-fn unguarded(workspace: &mut Workspace<'_>, stored: StoredRun) -> Vec<views::UnguardedLine> {
-    let recorded = views::UnguardedLine::all(&stored.run);
+/// What witnesses show beyond the recorded unguarded work.
+fn unrecorded(workspace: &mut Workspace<'_>, stored: StoredRun) -> Vec<views::UnguardedLine> {
     let opened = workspace.opened(stored);
     let found = opened.map(|opened| witness::unrecorded(workspace, &opened));
     let found = found.unwrap_or_default().into_iter();
-    let found = found.map(views::UnguardedLine::unrecorded);
-    recorded.into_iter().chain(found).collect()
+    found.map(views::UnguardedLine::unrecorded).collect()
 }
 
 fn override_line(taken: &engine::Override) -> String {
@@ -141,6 +142,12 @@ fn override_line(taken: &engine::Override) -> String {
 impl Findings {
     pub(crate) fn is_intact(&self) -> bool {
         self.pages.is_empty() && self.reports.iter().all(|report| report.verification.intact)
+    }
+
+    /// Did witnesses show unguarded work that no entry has yet?
+    pub(crate) fn has_news(&self) -> bool {
+        let mut reports = self.reports.iter();
+        reports.any(|report| !report.marks.unrecorded.is_empty())
     }
 
     pub(crate) fn text(&self, paint: Paint) -> String {
@@ -202,6 +209,10 @@ impl RunReport {
         for work in &self.marks.unguarded {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &work.text()));
         }
+        for work in &self.marks.unrecorded {
+            let line = format!("{}, found now and not recorded yet", work.text());
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
         for taken in &self.marks.overrides {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, taken));
         }
@@ -234,11 +245,16 @@ impl RunReport {
             "witnessed": !self.marks.unwitnessed,
             "unjudged": self.marks.unjudged,
             "outside": self.marks.outside,
-            "unguarded": self.marks.unguarded.iter().map(views::UnguardedLine::text).collect::<Vec<_>>(),
+            "unguarded": texts(self.marks.unguarded.iter().chain(&self.marks.unrecorded)),
+            "unrecorded": texts(self.marks.unrecorded.iter()),
             "overrides": self.marks.overrides,
             "faults": faults.iter().map(fault).collect::<Vec<_>>(),
         })
     }
+}
+
+fn texts<'a>(lines: impl Iterator<Item = &'a views::UnguardedLine>) -> Vec<String> {
+    lines.map(views::UnguardedLine::text).collect()
 }
 
 pub(crate) fn fault_line(fault: &Fault) -> String {

@@ -18,6 +18,8 @@ use crate::verification::{Findings, verify};
 /// Every decision is also judged again, by the pinned bytes of the pipeline: an entry that no rule
 /// gives is unfounded. Caches and lists are compared with the result.
 ///
+/// Unguarded work that witnesses show and no entry has yet is listed, and the exit code is 1.
+///
 /// The chain is tamper-evident, not tamper-proof. Entries shown as anchored are also confirmed by a
 /// second file.
 #[derive(Debug, clap::Args)]
@@ -42,11 +44,21 @@ impl Verify {
             None => return Err(Failure::not_found("there are no runs yet").hint("start one")),
         };
         output.facts(|paint| findings.text(paint), || findings.json())?;
-        if findings.is_intact() {
-            return Ok(Exit::Success);
+        if !findings.is_intact() {
+            output.say(
+                "the store is now read-only; `gatewright verify --repair` saves the intact part",
+            );
         }
-        output
-            .say("the store is now read-only; `gatewright verify --repair` saves the intact part");
-        Ok(Exit::No)
+        if findings.has_news() {
+            output.say(
+                "some work was not guarded; the run records it at the session's next event, and \
+                 then completes only after `gatewright answer continue`",
+            );
+        }
+        if findings.is_intact() && !findings.has_news() {
+            Ok(Exit::Success)
+        } else {
+            Ok(Exit::No)
+        }
     }
 }
