@@ -183,6 +183,27 @@ impl Settings {
         merge::others_before(&self.text.root, tool, program)
     }
 
+    /// What concerns the guard in this file, as a text: files with the same text guard alike. The arguments of
+    /// our hooks are not part of it, because `init` writes them anew for every pipeline.
+    pub fn guard_text(&self, format: &SettingsFormat, tool: &str, program: &str) -> String {
+        let ours = self.hooks(program);
+        let ours = ours.iter().map(|hook| {
+            let (event, limits) = (&hook.event, &hook.limits);
+            format!("{event} {} {:?} {limits:?}", hook.called(), hook.on_failure)
+        });
+        let others = self.others_before(tool, program).into_iter();
+        let others = others.map(|event| format!("{event} of another program"));
+        let variables = self.variables().into_iter();
+        let variables = variables.map(|(name, value)| format!("{name}={value}"));
+        let off = self.disables_all_hooks().then(|| "no hooks".to_owned());
+        let is_invalid = !self.invalid_settings(format).is_empty();
+        let invalid = is_invalid.then(|| "invalid".to_owned());
+        let mut lines: Vec<String> = ours.chain(others).chain(variables).collect();
+        lines.extend(off.into_iter().chain(invalid));
+        lines.sort();
+        lines.join("\n")
+    }
+
     /// The keys at the top whose values differ from those of another file.
     pub fn differing_keys(&self, other: &Self) -> Vec<String> {
         let (one, other) = (self.top(), other.top());

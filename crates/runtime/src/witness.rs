@@ -7,6 +7,7 @@ mod answers;
 mod memory;
 mod processes;
 mod relied_files;
+mod relied_settings;
 mod seen_calls;
 mod transcript;
 

@@ -157,6 +157,14 @@ impl Hook {
         }
     }
 
+    /// The program that it calls, or the whole line for a shell.
+    pub(super) fn called(&self) -> &str {
+        match &self.command {
+            HookCommand::Exec { program, .. } => program,
+            HookCommand::Shell(line) => line,
+        }
+    }
+
     /// Is it equivalent to the hook that we would write? A person may set a longer timeout.
     pub fn is_current(&self, call: &HookInvocation) -> bool {
         let registered = call

@@ -1,5 +1,5 @@
 //! The files that a run relies on: its agents as the host finds them, what its pipeline gave to the host,
-//! and our own program. They are compared by their stamps first, and then by their content.
+//! what the host's settings say about the guard, and our own program. They are compared by their stamps first, and then by their content.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -11,6 +11,7 @@ use engine::{AgentName, AgentPattern, Definition, Time, Unguarded, Witness, Work
 use hosts::SessionHost;
 
 use super::memory::{FileMark, Memory};
+use super::relied_settings;
 use crate::current_exe;
 use crate::environment::Environment;
 use crate::workspace::OpenRun;
@@ -58,10 +59,12 @@ struct Look<'a> {
     /// The settings folders of the project and of the person.
     folders: Vec<PathBuf>,
     given: Vec<PathBuf>,
+    settings: Vec<PathBuf>,
+    host: &'a SessionHost,
 }
 
 impl<'a> Look<'a> {
-    fn new(opened: &'a OpenRun, environment: &Environment, host: &SessionHost) -> Self {
+    fn new(opened: &'a OpenRun, environment: &Environment, host: &'a SessionHost) -> Self {
         let worktree = Path::new(&opened.stored.worktree);
         let definition = opened.pipeline.definition();
         let own = worktree.join(host.places.folder);
@@ -73,6 +76,8 @@ impl<'a> Look<'a> {
                 .into_iter()
                 .chain(environment.settings_folder())
                 .collect(),
+            settings: relied_settings::files(worktree, environment, host),
+            host,
         }
     }
 
@@ -101,6 +106,10 @@ impl<'a> Look<'a> {
                 _ => "a file of the pipeline".to_owned(),
             };
             add(path, mark(path, before, &about));
+        }
+        for path in &self.settings {
+            let known = before.get(path.to_string_lossy().as_ref());
+            add(path, relied_settings::mark(path, known, self.host));
         }
         for path in programs(before) {
             let found = fs::metadata(&path).map(|found| FileMark {
@@ -140,6 +149,8 @@ impl<'a> Look<'a> {
         for (path, mark) in now.iter().filter(|(_, mark)| !mark.about.is_empty()) {
             let shown = self.shown(path);
             match before.get(path) {
+                // Settings are always there, if only as an empty file.
+                None if mark.about == relied_settings::ABOUT => {}
                 Some(known) if known.about == mark.about && known.is_same(mark) => {}
                 Some(known) if known.about == mark.about => {
                     changes.push(format!("{} was changed ({shown})", mark.about));
@@ -157,7 +168,7 @@ impl<'a> Look<'a> {
         }
         let gone = before.iter().filter(|(path, mark)| {
             let still = now.get(*path).is_some_and(|now| now.about == mark.about);
-            !mark.about.is_empty() && !still
+            !mark.about.is_empty() && mark.about != relied_settings::ABOUT && !still
         });
         changes.extend(
             gone.map(|(path, mark)| format!("{} was removed ({})", mark.about, self.shown(path))),
@@ -210,7 +221,7 @@ fn mark(
 }
 
 /// Does the error say that there is no such file?
-fn is_absent(error: &io::Error) -> bool {
+pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
@@ -223,7 +234,7 @@ fn known_in(folder: &Path, before: &BTreeMap<String, FileMark>) -> Vec<PathBuf> 
     known.filter(|path| path.starts_with(folder)).collect()
 }
 
-fn stamp(found: &Metadata) -> String {
+pub(super) fn stamp(found: &Metadata) -> String {
     format!(
         "{}-{}.{}-{}.{}",
         found.len(),
@@ -321,6 +332,8 @@ mod tests {
             agents: Vec::new(),
             folders: Vec::new(),
             given: Vec::new(),
+            settings: Vec::new(),
+            host: hosts::DEFAULT_SESSION_HOST,
         };
         let marks = |all: &[(&str, FileMark)]| {
             let all = all
@@ -394,6 +407,8 @@ mod tests {
             agents: vec!["critic".to_owned()],
             folders: vec![folder.path().to_owned()],
             given: Vec::new(),
+            settings: Vec::new(),
+            host: hosts::DEFAULT_SESSION_HOST,
         };
         let before = BTreeMap::from([known(&circle)]);
         assert_eq!(look.marks(&before), before);

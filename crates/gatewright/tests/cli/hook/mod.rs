@@ -12,6 +12,7 @@ mod held;
 mod identity;
 mod lists;
 mod promised;
+mod relied;
 mod seat;
 mod settings;
 mod slow;

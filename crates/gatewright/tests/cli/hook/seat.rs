@@ -38,6 +38,15 @@ impl Seat {
     /// The same with a pipeline of the test's own.
     pub(super) fn installed_as(name: &str, pipeline: &str) -> Self {
         let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
+        Self::installed_in(project, name, pipeline)
+    }
+
+    /// The same in a project of the test's own, with a session that holds a run.
+    pub(super) fn enrolled_with(project: Project) -> Self {
+        Self::installed_in(project, "open", OPEN).begun()
+    }
+
+    fn installed_in(project: Project, name: &str, pipeline: &str) -> Self {
         project.write(format!(".gatewright/{name}.toml"), pipeline);
         project.trust(name);
         project.run(["init", name, "--yes"]).succeeds();
