@@ -5,6 +5,7 @@
 //! answer follows from the event alone (`Program::undecided`).
 
 mod agent_began;
+mod agent_message;
 mod answer;
 mod arrival;
 mod call;
@@ -16,10 +17,12 @@ mod held_run;
 mod input;
 mod installation;
 mod nested;
+mod permission;
 mod promise;
 mod protected_paths;
 mod question;
 mod resolve;
+mod run_end;
 mod shell_paths;
 mod skill;
 mod spool;
@@ -46,6 +49,7 @@ use runtime::state::State;
 
 use arrival::Arrived;
 use call::HookCall;
+use guarded::Judged;
 use input::Input;
 use watch::Voice;
 
@@ -151,16 +155,20 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
         session,
         claims,
     };
+    let mut end = Bytes::nothing();
     let found = enrolment::look_up(&caller.state, session);
     if let Some(found) = found.transpose() {
         match enrolled(named, &input, environment, known, &caller, found) {
             Guard::Answered(bytes) => return bytes,
             // The run is over, or was never there: the session is as free as any other.
-            Guard::Released(event, unused) => (named, environment) = (Some(event), *unused),
+            Guard::Released(released) => {
+                (named, environment) = (Some(released.event), *released.environment);
+                end = released.end;
+            }
         }
     }
     match arrival::unenrolled(named, &input, environment, known, &caller) {
-        Arrived::Elsewhere => Bytes::nothing(),
+        Arrived::Elsewhere => end,
         Arrived::Answered(bytes) => bytes,
         Arrived::Enrolled(event, environment) => {
             let found = enrolment::look_up(&caller.state, session);
@@ -169,7 +177,7 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
             };
             match enrolled(Some(event), &input, *environment, known, &caller, found) {
                 Guard::Answered(bytes) => bytes,
-                Guard::Released(..) => Bytes::nothing(),
+                Guard::Released(released) => released.end,
             }
         }
     }
@@ -186,8 +194,17 @@ struct SessionAtHook<'a> {
 /// What became of a hook in a session that is enrolled.
 enum Guard {
     Answered(Bytes),
-    /// The session holds no run any more. The event, and the environment for what comes next.
-    Released(Event, Box<Environment>),
+    /// The session holds no run any more.
+    Released(Released),
+}
+
+/// A hook whose session holds no run any more.
+struct Released {
+    event: Event,
+    /// For what comes next.
+    environment: Box<Environment>,
+    /// How the run ended, where the session has to hear it.
+    end: Bytes,
 }
 
 /// Invariant: every way out of here has an answer, or releases the session.
@@ -219,10 +236,16 @@ fn enrolled(
     let call = HookCall::of_session(input.host, event, &payload, caller.session);
     let work = || guarded::answer(&call, caller.session, found, &context);
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(Some(answer))) => return Guard::Answered(input.host.write_answer(event, &answer)),
-        Ok(Ok(None)) => {
+        Ok(Ok(Judged::Answered(answer))) => {
+            return Guard::Answered(input.host.write_answer(event, &answer));
+        }
+        Ok(Ok(Judged::Free(end))) => {
             known.learn(|facts| facts.promised = false);
-            return Guard::Released(event, Box::new(context.environment));
+            return Guard::Released(Released {
+                event,
+                environment: Box::new(context.environment),
+                end: end.map_or_else(Bytes::nothing, |end| input.host.write_answer(event, &end)),
+            });
         }
         Ok(Err(failure)) => in_one_line(&failure),
         Err(_) => FAULT.to_owned(),

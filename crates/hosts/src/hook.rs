@@ -18,8 +18,10 @@ pub use answer::{Answer, Bytes, Stake, Verdict};
 pub use event::Event;
 pub(crate) use input::input;
 pub use input::{LARGEST_INPUT, session_of};
-pub use payload::{FileEdit, Payload, PayloadError, Replacement, SessionEnd, SessionSource, What};
-pub(crate) use wire::{Output, Permission, Raw, Specific, shape, text};
+pub use payload::{
+    FileEdit, Message, Payload, PayloadError, Replacement, SessionEnd, SessionSource, What,
+};
+pub(crate) use wire::{Output, Permission, Raw, Specific, UpdatedMessage, shape, text};
 
 /// A hook answers after this many seconds, whatever delays it. We register a longer timeout with the
 /// hosts.

@@ -11,6 +11,7 @@ mod descriptor;
 mod gemini;
 pub mod hook;
 pub mod known_agents;
+pub mod own_command;
 mod program;
 mod recognition;
 mod session_host;
@@ -21,7 +22,8 @@ mod version;
 
 pub use descriptor::{Abilities, UsageScope};
 pub use hook::{
-    Answer, Bytes, Event, Payload, PayloadError, SessionEnd, SessionSource, Stake, Verdict, What,
+    Answer, Bytes, Event, Message, Payload, PayloadError, SessionEnd, SessionSource, Stake,
+    Verdict, What,
 };
 pub use program::{DEFAULT_SESSION_HOST, Program};
 pub use session_host::{

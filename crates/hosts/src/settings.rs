@@ -26,8 +26,6 @@ pub struct SettingsFormat {
     pub host: &'static str,
     /// The events at which sessions call us.
     pub registered: &'static [HookRegistration],
-    /// More events at which workers that we start call us.
-    pub in_workers: &'static [HookRegistration],
     /// Values for which the host ignores the whole file, hooks included.
     pub(crate) invalid_settings: fn(&Node) -> Vec<InvalidSetting>,
 }

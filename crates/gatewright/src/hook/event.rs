@@ -5,17 +5,18 @@ use engine::{
     SessionEvent, StepId, ToolEvent, Usage, WorkEvent, WorkRef, WorkerId,
 };
 use hosts::tool_names;
-use hosts::{Answer, Event, Program, SessionEnd, Verdict, What};
+use hosts::{Answer, Event, Message, Program, SessionEnd, Verdict, What};
 use runtime::failure::Failure;
 use runtime::transact::{Decided, Options, Request};
 use runtime::workspace::OpenRun;
 use store::Key;
 
+use super::agent_message::ToAgent;
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
 use super::{
-    agent_began, answer, arrival, command, protected_paths, question, skill, told_text,
-    worker_record,
+    agent_began, agent_message, answer, arrival, command, protected_paths, question, skill,
+    told_text, worker_record,
 };
 
 /// Every payload has its one line here.
@@ -56,16 +57,14 @@ pub(super) fn answer(
         What::WorkflowRequested { actor } => {
             tool(guarded, key, what, actor, Some(BypassAttempt::Workflow))
         }
-        What::MessageRequested { to, call, actor } => {
+        What::MessageRequested {
+            message,
+            call,
+            actor,
+        } => {
             let asked = tool(guarded, None, what, actor, None)?;
-            match (message(to, call, actor), &asked.verdict) {
-                (Some(message), Verdict::Allow | Verdict::Nothing) => {
-                    submitted(guarded, key, message)
-                }
-                (_, Verdict::Allow | Verdict::Nothing | Verdict::Refuse(_) | Verdict::GoOn(_)) => {
-                    Ok(asked)
-                }
-            }
+            let to = agent_message::to(message, call, asker(actor));
+            messaged(guarded, key, message, to, asked)
         }
         What::ToolRequested {
             tool,
@@ -172,18 +171,6 @@ fn todos(
     submitted(guarded, None, marked)
 }
 
-/// A message is a tool like any other. One to an agent begins work besides.
-fn message(to: &str, call: &Option<CallId>, actor: &Option<Actor>) -> Option<Happening> {
-    let to = WorkerId::parse(to.trim()).ok();
-    let to = to.filter(|to| to.as_str() != "main")?;
-    let (call, worker) = (call.clone(), asker(actor));
-    Some(Happening::Work(WorkEvent::MessageRequested {
-        to,
-        call,
-        worker,
-    }))
-}
-
 fn requested(
     agent: &AgentName,
     step: &Option<StepId>,
@@ -203,6 +190,22 @@ fn asker(actor: &Option<Actor>) -> Option<Asker> {
         actor,
         tools: Program::DEFAULT.agent_tools(),
     })
+}
+
+/// A message is a tool like any other. One to an agent begins work besides.
+fn messaged(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    message: &Message,
+    to: Option<ToAgent>,
+    asked: Answer,
+) -> Result<Answer, Failure> {
+    match (to, &asked.verdict) {
+        (Some(to), Verdict::Allow | Verdict::Nothing) => {
+            agent_message::answer(guarded, key, message, to)
+        }
+        (_, Verdict::Allow | Verdict::Nothing | Verdict::Refuse(_) | Verdict::GoOn(_)) => Ok(asked),
+    }
 }
 
 /// A tool call, with what it would change. The hook looks again whenever the run has changed.
@@ -434,16 +437,14 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
     let goes_on_later = background_work && !decided.opened.run().dispatches.is_empty();
     let ended = answer::turn_ended(&decided.opened);
     let answered = match answer::of(&decided) {
-        Answer {
-            verdict: verdict @ (Verdict::Nothing | Verdict::Allow),
-            context,
+        held @ Answer {
+            verdict: Verdict::Refuse(_) | Verdict::GoOn(_),
             ..
-        } => Answer {
-            verdict,
-            context,
+        } => held,
+        passed => Answer {
             notice: ended.filter(|_| !goes_on_later),
+            ..passed
         },
-        held => held,
     };
     Ok(match (missing, &answered.verdict) {
         (Some(missing), Verdict::GoOn(_)) => Answer {

@@ -26,7 +26,10 @@ use store::{Backend as _, Key};
 use super::call::HookCall;
 use super::input::Input;
 use super::resolve::Resolver;
-use super::{answer, arrival, event, protected_paths, question, skill, spool, worker_record};
+use super::{
+    answer, arrival, event, permission, protected_paths, question, run_end, skill, spool,
+    worker_record,
+};
 
 /// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
 /// an allow.
@@ -60,16 +63,22 @@ pub(super) fn folder(input: &Input, payload: &Payload) -> PathBuf {
     folder.unwrap_or_default()
 }
 
-/// The answer to this call; none where the session holds no run any more. A failure means that nobody
-/// could decide.
+/// What became of a call in a session that is enrolled.
+pub(super) enum Judged {
+    Answered(Answer),
+    /// The session holds no run any more. It may still have to hear how the run ended.
+    Free(Option<Answer>),
+}
+
+/// The answer to this call. A failure means that nobody could decide.
 pub(super) fn answer(
     call: &HookCall<'_>,
     session: &SessionId,
     found: io::Result<(Enrolled, RecordState)>,
     context: &Context,
-) -> Result<Option<Answer>, Failure> {
+) -> Result<Judged, Failure> {
     if call.payload.what == What::Ignored {
-        return Ok(Some(Answer::nothing()));
+        return Ok(Judged::Answered(Answer::nothing()));
     }
     let state = context.state()?;
     let (enrolled, record) = found.map_err(Failure::file("read from", state.folder()))?;
@@ -77,20 +86,16 @@ pub(super) fn answer(
     // What nobody judged is kept, and the next hook brings it into the journal.
     let kept = |failure: Failure| {
         note(&state, &enrolled.run, call, session);
-        spool::keep(
-            &state,
-            call.event,
-            session,
-            &spool::word(&call.payload.what),
-        );
+        let word = spool::word(&call.payload.what);
+        spool::keep(&state, call.event, session, &word);
         failure
     };
     // The file may name a run that never began, or that is gone.
     let Some((mut workspace, opened)) = open(context, &enrolled).map_err(kept)? else {
-        return Ok(None);
+        return Ok(Judged::Free(None));
     };
-    if is_released(&opened) || is_anothers(&opened, session, &call.payload.what) {
-        return Ok(None);
+    if let Some(free) = freed(&state, session, &opened, &call.payload.what) {
+        return Ok(free);
     }
     let mut guarded = Guarded {
         workspace: &mut workspace,
@@ -99,7 +104,11 @@ pub(super) fn answer(
         notices: Vec::new(),
     };
     if let Some(answer) = unbound(&mut guarded, call).map_err(kept)? {
-        return Ok(Some(answer));
+        return Ok(Judged::Answered(answer));
+    }
+    // The host asks on behalf of a person. That changes nothing in the run.
+    if call.event == Event::PermissionRequest {
+        return Ok(Judged::Answered(permission::answer(&guarded, call.payload)));
     }
     note(&state, &enrolled.run, call, session);
     spool::drain(&mut guarded, record).map_err(kept)?;
@@ -117,7 +126,18 @@ pub(super) fn answer(
     std::mem::forget(opened);
     workspace.leave();
     let answered = answered.map(|answer| after(confirmed, answer));
-    answered.map(|answer| Some(noticed(answer, &notices)))
+    answered.map(|answer| Judged::Answered(noticed(answer, &notices)))
+}
+
+/// Does the run guard the session no more?
+fn freed(state: &State, session: &SessionId, opened: &OpenRun, what: &What) -> Option<Judged> {
+    if is_anothers(opened, session, what) {
+        Some(Judged::Free(None))
+    } else if is_released(opened) {
+        Some(Judged::Free(run_end::told(state, session, opened, what)))
+    } else {
+        None
+    }
 }
 
 /// Notes that a hook has seen this call, so that the other witnesses do not miss it.
@@ -167,6 +187,7 @@ fn after(earlier: Option<Answer>, answer: Answer) -> Answer {
             verdict: answer.verdict,
             context: joined(earlier.context, answer.context),
             notice: joined(earlier.notice, answer.notice),
+            message: answer.message,
         },
         None => answer,
     }

@@ -11,6 +11,7 @@ mod answers;
 mod bypasses;
 mod failing;
 mod flow;
+mod handover;
 mod install;
 mod kinds;
 mod kit;

@@ -1,6 +1,6 @@
 //! Every test scenario that a seed lists, once through the real Claude Code.
 
-mod ansible;
+pub(crate) mod ansible;
 mod ansible_bad;
 mod context_first;
 mod multi_ai;

@@ -89,18 +89,18 @@ const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 pub(crate) const FORMAT: SettingsFormat = SettingsFormat {
     host: "claude",
     registered: &REGISTERED,
-    in_workers: &[open("PermissionRequest", 10)],
     invalid_settings: invalid_settings::find,
 };
 
 /// The events, in the order of a session. `closed` events are those where a gate is promised and the
-/// host can enforce it; an error of ours never blocks a person's prompt. Workers that we start also get
-/// permission requests, because the host has no person to ask.
-const REGISTERED: [HookRegistration; 13] = [
+/// host can enforce it; an error of ours never blocks a person's prompt, and a permission that we do not
+/// give is asked from the person.
+const REGISTERED: [HookRegistration; 14] = [
     open("SessionStart", 10),
     open("UserPromptSubmit", 10),
     closed("UserPromptExpansion", 10),
     closed("PreToolUse", 10),
+    open("PermissionRequest", 10),
     open("PostToolUse", 10),
     open("PostToolUseFailure", 10),
     open("SubagentStart", 10),

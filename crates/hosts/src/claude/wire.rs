@@ -44,6 +44,8 @@ pub(super) struct ToolInput<'a> {
     pub skill: Raw<'a>,
     pub to: Raw<'a>,
     pub recipient: Raw<'a>,
+    pub summary: Raw<'a>,
+    pub message: Raw<'a>,
     pub file_path: Raw<'a>,
     pub notebook_path: Raw<'a>,
     pub content: Raw<'a>,

@@ -6,13 +6,15 @@
 use std::borrow::Cow;
 
 use crate::hook::output::{about, blocked, cut, given, joined, object, refusing, remarked};
-use crate::hook::{Answer, Bytes, Event, Output, Permission, Specific, Stake, Verdict};
+use crate::hook::{
+    Answer, Bytes, Event, Message, Output, Permission, Specific, Stake, UpdatedMessage, Verdict,
+};
 
 /// The answer to an event.
 ///
 /// Invariant: an allowed tool call gets no `permissionDecision`. The host would take `allow` for a
-/// person's consent and skip its own question. Only the answer to a permission request, in a worker of
-/// ours, says `allow` explicitly.
+/// person's consent and skip its own question. Only the answer to a permission request says `allow`
+/// explicitly.
 pub(super) fn write(event: Event, answer: &Answer) -> Bytes {
     match &answer.verdict {
         Verdict::Allow if event == Event::PermissionRequest => permitted(),
@@ -48,6 +50,7 @@ fn permitted() -> Bytes {
             permission_decision_reason: None,
             additional_context: None,
             decision: Some(Permission { behavior: "allow" }),
+            updated_input: None,
         }),
         ..Output::default()
     })
@@ -60,7 +63,14 @@ fn passed(event: Event, answer: &Answer) -> Bytes {
         return blocked(notice);
     }
     let context = answer.context.as_deref().filter(|_| carries_context(event));
-    spoken(event, context, answer)
+    match answer
+        .message
+        .as_ref()
+        .filter(|_| event == Event::PreToolUse)
+    {
+        Some(message) => readdressed(message, context, answer),
+        None => spoken(event, context, answer),
+    }
 }
 
 /// How to refuse, event by event.
@@ -145,6 +155,28 @@ fn spoken(event: Event, context: Option<&str>, answer: &Answer) -> Bytes {
     })
 }
 
+/// The agent gets this message instead of the session's. The call itself is not judged here.
+fn readdressed(message: &Message, context: Option<&str>, answer: &Answer) -> Bytes {
+    let context = context.map(cut);
+    let notice = notice(Event::PreToolUse, answer);
+    object(&Output {
+        system_message: notice.as_deref(),
+        hook_specific_output: Some(Specific {
+            hook_event_name: Event::PreToolUse.word(),
+            permission_decision: None,
+            permission_decision_reason: None,
+            additional_context: context.as_deref(),
+            decision: None,
+            updated_input: message.text.as_deref().map(|text| UpdatedMessage {
+                to: &message.to,
+                summary: message.summary.as_deref(),
+                message: text,
+            }),
+        }),
+        ..Output::default()
+    })
+}
+
 fn denied(reason: &str, answer: &Answer) -> Bytes {
     let (reason, context) = (cut(reason), answer.context.as_deref().map(cut));
     let notice = notice(Event::PreToolUse, answer);
@@ -156,6 +188,7 @@ fn denied(reason: &str, answer: &Answer) -> Bytes {
             permission_decision_reason: Some(&reason),
             additional_context: context.as_deref(),
             decision: None,
+            updated_input: None,
         }),
         ..Output::default()
     })

@@ -1,5 +1,7 @@
 //! Our answer to one event, and the bytes that the host reads.
 
+use super::payload::Message;
+
 /// Our answer to one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -8,6 +10,8 @@ pub struct Answer {
     pub context: Option<String>,
     /// Text for the person at the host.
     pub notice: Option<String>,
+    /// What goes to an agent instead of the message of its session.
+    pub message: Option<Message>,
 }
 
 impl Answer {
@@ -17,6 +21,7 @@ impl Answer {
             verdict: Verdict::Nothing,
             context: None,
             notice: None,
+            message: None,
         }
     }
 

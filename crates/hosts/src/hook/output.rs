@@ -43,6 +43,7 @@ pub(crate) fn about<'a>(event: &'static str, context: &'a str) -> Specific<'a> {
         permission_decision_reason: None,
         additional_context: Some(context),
         decision: None,
+        updated_input: None,
     }
 }
 

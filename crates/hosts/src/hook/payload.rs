@@ -96,7 +96,7 @@ pub enum What {
         actor: Option<Actor>,
     },
     MessageRequested {
-        to: String,
+        message: Message,
         call: Option<CallId>,
         actor: Option<Actor>,
     },
@@ -165,6 +165,15 @@ pub enum What {
     },
     /// Nothing that concerns us.
     Ignored,
+}
+
+/// A message of a session to one of its agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub to: String,
+    pub summary: Option<String>,
+    /// `None` if it is not a text, but something that the host means.
+    pub text: Option<String>,
 }
 
 /// How a session began.

@@ -41,6 +41,17 @@ pub(crate) struct Specific<'a> {
     pub additional_context: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Permission>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_input: Option<UpdatedMessage<'a>>,
+}
+
+/// The input of a message, as the host takes it from a hook instead of its own.
+#[derive(Serialize)]
+pub(crate) struct UpdatedMessage<'a> {
+    pub to: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<&'a str>,
+    pub message: &'a str,
 }
 
 /// The answer to the question whether a tool may be used.

@@ -226,7 +226,6 @@ mod tests {
     static FORMAT: SettingsFormat = SettingsFormat {
         host: "claude",
         registered: &[],
-        in_workers: &[],
         invalid_settings: |_| Vec::new(),
     };
 

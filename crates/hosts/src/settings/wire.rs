@@ -51,8 +51,7 @@ pub(super) fn hooks(call: &HookInvocation) -> Json {
 
 /// Our hooks at these events.
 pub(super) fn hooks_at(call: &HookInvocation, events: &[&str]) -> Json {
-    let format = call.format;
-    let all = format.registered.iter().chain(format.in_workers);
+    let all = call.format.registered.iter();
     let wanted = all.filter(|it| events.contains(&it.event));
     let groups = wanted.map(|it| (it.event, only(call.group(it))));
     Json::Object(groups.collect())

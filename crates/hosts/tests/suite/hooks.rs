@@ -199,6 +199,7 @@ fn a_no_is_an_exit_code_with_a_reason() {
         verdict: Verdict::Refuse(reason.to_owned()),
         context: None,
         notice: Some("NOTICE".to_owned()),
+        message: None,
     };
     for host in COPIES {
         for (event, reason, expected) in [
@@ -224,6 +225,7 @@ fn what_is_allowed_is_silent_and_a_context_reaches_the_model_where_it_can() {
         verdict: Verdict::Allow,
         context: Some("THE STAGE".to_owned()),
         notice: None,
+        message: None,
     };
     for host in COPIES {
         let nothing = host.write_answer(Event::PreToolUse, &Answer::nothing());

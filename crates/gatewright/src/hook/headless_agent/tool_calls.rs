@@ -1,8 +1,8 @@
 //! The tool calls of an agent that we started, before and after: its run judges them.
 
 use engine::{
-    Actor, BypassAttempt, CallId, Dispatch, Happening, ProtectedPath, Reply, Rule, ToolEvent, Who,
-    WorkEvent, WorkerId,
+    Actor, BypassAttempt, CallId, Dispatch, Happening, Reply, Rule, ToolEvent, Who, WorkEvent,
+    WorkerId,
 };
 use hosts::tool_names;
 use hosts::{Answer, Payload, Program, Verdict, What};
@@ -15,6 +15,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 
 use super::super::call::HookCall;
+use super::super::permission::Owed;
 use super::super::{guarded, protected_paths, skill};
 use super::{HeadlessAgent, denied_tools, refused};
 
@@ -48,25 +49,16 @@ impl HeadlessAgent {
         call: &HookCall<'_>,
         context: &Context,
     ) -> Result<Answer, Failure> {
-        let What::ToolRequested {
-            tool,
-            paths,
-            command: None,
-            ..
-        } = &call.payload.what
-        else {
-            return Ok(Answer::nothing());
-        };
-        let is_plain = tool_names::may_write(tool) && paths.len() == 1;
-        if !is_plain || claim::is_lost(&self.state, &self.call) {
+        if claim::is_lost(&self.state, &self.call) {
             return Ok(Answer::nothing());
         }
         let acting = ActingAgent::open(self, self.record()?, call, context)?;
-        let looked =
-            protected_paths::look(&acting.workspace, &acting.opened, call.payload, paths, None);
-        let owed = acting.owes(&self.call, &looked.protected_paths);
+        let (workspace, opened) = (&acting.workspace, &acting.opened);
+        let dispatch = opened.run().work_of_call(&self.call);
+        let owed = dispatch.map(|dispatch| Owed::by_worker(opened, dispatch));
+        let is_owed = owed.is_some_and(|owed| owed.covers(workspace, opened, call.payload));
         acting.workspace.leave();
-        Ok(if owed {
+        Ok(if is_owed {
             Answer::from(Verdict::Allow)
         } else {
             Answer::nothing()
@@ -150,27 +142,6 @@ impl<'c> ActingAgent<'c> {
             Some(known) => known == id,
             None => dispatch.worker.is_none() || self.record.restarts > 0,
         }
-    }
-
-    /// Is all that is touched something that this work leaves, and nothing more?
-    fn owes(&self, call: &CallId, paths: &[ProtectedPath]) -> bool {
-        let Some(dispatch) = self.opened.run().work_of_call(call) else {
-            return false;
-        };
-        let leaves = engine::leaves_of(&self.opened.pipeline, dispatch);
-        let leaves = leaves.all();
-        let own = dispatch.duty.step();
-        let is_owed = |path: &ProtectedPath| match path {
-            ProtectedPath::Artifact { artifact, step } => {
-                leaves.contains(&artifact) && step.as_ref().is_none_or(|step| Some(step) == own)
-            }
-            ProtectedPath::State
-            | ProtectedPath::Settings
-            | ProtectedPath::Definition
-            | ProtectedPath::Program
-            | ProtectedPath::Stop => false,
-        };
-        !paths.is_empty() && paths.iter().all(is_owed)
     }
 
     /// The hook looks again at what the call would touch whenever the run has changed.

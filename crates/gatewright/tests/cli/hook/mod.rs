@@ -11,6 +11,7 @@ mod handing;
 mod held;
 mod identity;
 mod lists;
+mod permitted;
 mod promised;
 mod relied;
 mod seat;

@@ -35,7 +35,7 @@ fn a_fresh_installation_holds() {
     let ran = ran.succeeds();
     assert!(lines.iter().all(|line| !line.starts_with("red")), "{ran}");
     for expected in [
-        "ok hooks: 13 ",
+        "ok hooks: 14 ",
         "ok probe: ",
         "ok pipelines: context-first ",
         "ok state: ",

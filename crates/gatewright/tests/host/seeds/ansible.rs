@@ -104,7 +104,7 @@ fn stage_of(marker: &str, target: &str, turns: Vec<Turn>) -> Stage {
 }
 
 /// A person gives the checks of the project an environment with the real linters.
-pub(super) fn give_linters(stage: &Stage) {
+pub(crate) fn give_linters(stage: &Stage) {
     let path = testkit::ansible::path();
     let path = path.to_str().expect("a search path is text");
     let line = format!("PATH='{path}' '{}' trust --environment", program());

@@ -8,7 +8,7 @@ use super::super::wire::{
 use super::super::{question, step};
 use super::{actor, call};
 use crate::hook::field::{self, needed_text, owned};
-use crate::hook::{self, Event, FileEdit, PayloadError, Raw, Replacement, What};
+use crate::hook::{self, Event, FileEdit, Message, PayloadError, Raw, Replacement, What};
 use crate::shell;
 
 pub(super) fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
@@ -32,7 +32,11 @@ pub(super) fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
             actor,
         },
         ("SendMessage", _) => What::MessageRequested {
-            to: shown(given.to.or(given.recipient)),
+            message: Message {
+                to: shown(given.to.or(given.recipient)),
+                summary: owned(given.summary),
+                text: owned(given.message),
+            },
             call,
             actor,
         },

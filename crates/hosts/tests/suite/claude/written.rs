@@ -25,6 +25,7 @@ fn answer(verdict: Verdict, context: Option<&str>, notice: Option<&str>) -> Answ
         verdict,
         context: context.map(str::to_owned),
         notice: notice.map(str::to_owned),
+        message: None,
     }
 }
 

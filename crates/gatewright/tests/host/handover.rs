@@ -1,0 +1,56 @@
+//! Every built-in pipeline with the permissions that a person has: workers write with the host's own
+//! tools, nobody is asked what need not be asked, and everyone reads what their work needs.
+
+mod ansible;
+mod context_first;
+mod multi_ai;
+mod phases;
+mod transcript;
+
+use std::path::Path;
+
+use serde_json::Value;
+use testkit::claude::{Claude, Headless};
+use testkit::model::{Actor, Model};
+
+use crate::stage::{Stage, program};
+
+/// The host as a person starts it: edits are accepted, and every other tool is asked about. Our program
+/// is on its search path.
+fn claude(stage: &Stage) -> Claude {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", program_folder());
+    Claude::new(&stage.project, &stage.model).env("PATH", path)
+}
+
+/// The same, with one more folder on its search path.
+fn claude_on(stage: &Stage, folder: &Path) -> Claude {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{}:{path}", program_folder(), folder.display());
+    Claude::new(&stage.project, &stage.model).env("PATH", path)
+}
+
+/// The tool calls that a person would have been asked about. Nobody was there, so the host said no.
+fn denied(session: &Headless) -> Vec<String> {
+    let results = session.of_type("result");
+    let denials = results.last().map(|result| &result["permission_denials"]);
+    let denials = denials.and_then(Value::as_array).cloned();
+    let denials = denials.unwrap_or_default().into_iter();
+    denials.map(|denial| denial.to_string()).collect()
+}
+
+/// The same project with another script: one that knows its paths.
+fn scripted(stage: Stage, script: impl IntoIterator<Item = Actor>) -> Stage {
+    Stage {
+        model: Model::start(script),
+        project: stage.project,
+    }
+}
+
+fn program_folder() -> String {
+    let folder = Path::new(program()).parent();
+    folder
+        .expect("a program lies in a folder")
+        .display()
+        .to_string()
+}
