@@ -14,6 +14,7 @@ use evidence::check::{self, CheckEnvironment, SearchPath};
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
 use runtime::subprocess;
+use runtime::worker_environment;
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Value, json};
 
@@ -42,13 +43,9 @@ pub fn send(
 
 fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender, Failure> {
     let folder = workspace.project_of(opened)?.root;
-    let search = workspace
-        .state
-        .search_path(&opened.run().id)
-        .unwrap_or_default();
-    let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
-    let search = check::search(&search, &folder);
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
+    let search = check::search(&given.folders, &folder);
     let surroundings = CheckEnvironment {
         variables: now.clone(),
         ..CheckEnvironment::default()

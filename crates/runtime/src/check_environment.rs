@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::caller;
 use crate::failure::Failure;
 use crate::state::{self, State};
+use crate::worker_settings::is_known;
 
 const FOLDER: &str = "environments";
 
@@ -24,7 +25,7 @@ const REMEDY: &str = "have a person type `gatewright trust --environment` in the
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedEnvironment {
     pub origin: Origin,
-    /// PATH, HOME and those of a short list that were set.
+    /// PATH, HOME and those of two short lists that were set.
     pub variables: BTreeMap<String, String>,
     /// The programs in the folders of the project that the PATH names.
     pub inside: BTreeSet<String>,
@@ -65,12 +66,14 @@ pub struct Given {
 }
 
 impl SavedEnvironment {
-    /// That of this process, as far as checks may know of it.
+    /// That of this process, as far as checks and workers may know of it. Checks get nothing of what only
+    /// workers need.
     pub fn of_process(origin: Origin, root: &Path) -> Self {
         let variables: BTreeMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .filter(|(name, value)| {
-                !value.is_empty() && (name == "PATH" || check::is_captured(name))
+                let is_kept = name == "PATH" || check::is_captured(name) || is_known(name);
+                !value.is_empty() && is_kept
             })
             .collect();
         let environment = Self {

@@ -24,8 +24,8 @@ use crate::state::State;
 use crate::witness;
 use crate::workspace::{OpenRun, Workspace};
 use crate::{
-    accepted_programs, clock, group_members, ids, params, path_collision, person_only, saved_env,
-    transact, trust, view_files,
+    accepted_programs, clock, group_members, ids, params, path_collision, person_only, transact,
+    trust, view_files,
 };
 
 /// How often to try another random id if one is taken.
@@ -384,14 +384,6 @@ fn begun(entries: &[Entry]) -> Result<Run, Failure> {
 
 /// Completes the start of a stored run. It also repairs a start that a power failure interrupted.
 pub fn complete_start(workspace: &mut Workspace<'_>, opened: OpenRun) -> Result<OpenRun, Failure> {
-    let OpenRun { stored, pipeline } = &opened;
-    let run = &stored.run.id;
-    if workspace.state.search_path(run).is_none()
-        && let Some(search) = &workspace.context.environment.search_path
-    {
-        saved_env::save(workspace, &stored.run, pipeline.definition())?;
-        workspace.state.save_search_path(run, search)?;
-    }
     let opened = transact::prepare(workspace, opened)?;
     let opened = view_files::render(workspace, opened);
     // The run has started. The next change reports a view that cannot be written.

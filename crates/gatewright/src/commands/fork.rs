@@ -6,7 +6,7 @@ use runtime::failure::Failure;
 use runtime::idempotency::{self, KeyedCommand};
 use runtime::person_only;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, find_run, ids, saved_env, view_files};
+use runtime::{clock, find_run, ids, view_files, worker_environment};
 use store::{Backend, Key, NewRun};
 
 use super::restore::find_point;
@@ -49,7 +49,7 @@ impl Fork {
         if let Some(earlier) = earlier {
             output.say("a command with this key ran before: nothing was changed");
             // A power cut may have happened right after the run was stored.
-            search_alike(&workspace, &opened.run().id, &earlier.run.id)?;
+            worker_environment::copy_older(&workspace.state, &opened.run().id, &earlier.run.id)?;
             return tell_begun(&workspace.opened(earlier)?, output);
         }
         let entry = find_point(&workspace, &opened.run().id, &self.at)?;
@@ -88,17 +88,8 @@ impl Fork {
             status: &|run| engine::status(pipeline, run),
         };
         let forked = workspace.store.begin(&new, &decision)?;
-        search_alike(workspace, &stored.run.id, &forked.run.id)?;
+        worker_environment::copy_older(&workspace.state, &stored.run.id, &forked.run.id)?;
         let opened = workspace.opened(forked)?;
         Ok(view_files::render(workspace, opened))
-    }
-}
-
-/// The checks of a fork use the search path of its origin.
-fn search_alike(workspace: &Workspace<'_>, origin: &RunId, fork: &RunId) -> Result<(), Failure> {
-    saved_env::copy(&workspace.state, origin, fork)?;
-    match workspace.state.search_path(origin) {
-        Some(search) => workspace.state.save_search_path(fork, &search),
-        None => Ok(()),
     }
 }

@@ -46,12 +46,7 @@ fn a_state_folder_that_is_a_link_or_a_file_is_not_used() {
 #[test]
 fn the_state_is_private() {
     let project = started();
-    for (path, mode) in [
-        ("", 0o700),
-        ("store.db", 0o600),
-        ("search", 0o700),
-        ("search/r-test", 0o600),
-    ] {
+    for (path, mode) in [("", 0o700), ("store.db", 0o600), ("environments", 0o700)] {
         let found = fs::metadata(project.state().join(path))
             .unwrap()
             .permissions()

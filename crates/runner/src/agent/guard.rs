@@ -12,7 +12,7 @@ use hosts::agent_process::{
     GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText, Workplace,
 };
 use runtime::failure::Failure;
-use runtime::saved_env::Variables;
+use runtime::worker_environment::Variables;
 use runtime::workspace::Workspace;
 use runtime::{current_exe, state};
 

@@ -14,7 +14,7 @@ use hosts::agent_process::{FileAccess, GuardSetup};
 use runtime::claim::Claim;
 use runtime::current_exe::is_executable;
 use runtime::failure::Failure;
-use runtime::saved_env;
+use runtime::worker_environment::{self, Variables, WorkerEnvironment};
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, Files};
 
@@ -89,17 +89,12 @@ pub fn prepare(
 ) -> Result<SpawnSpec, Failure> {
     check_denied_tools(opened, choice)?;
     let project = workspace.project_of(opened)?;
-    let search = workspace
-        .state
-        .search_path(&opened.run().id)
-        .unwrap_or_default();
-    let search: Vec<PathBuf> = std::env::split_paths(&search).collect();
-    let search = check::search(&search, &project.root);
+    let now: Variables = std::env::vars_os().collect();
+    let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
+    let search = check::search(&given.folders, &project.root);
     let folder = overrides.step_folder.unwrap_or(&project.root).to_owned();
     let program = match choice.runner {
-        Runner::Program(program) => {
-            check::find(program.word(), &search).map_err(Failure::environment)?
-        }
+        Runner::Program(program) => check::find(program.word(), &search).map_err(not_found)?,
         Runner::Command => {
             let file = trusted_file(workspace, opened, choice)?;
             script(choice, file, &claim.script())?
@@ -111,7 +106,9 @@ pub fn prepare(
         Runner::Command => None,
     };
     let (time, silence) = limits(opened, choice);
-    let mut variables = variables(workspace, opened, choice, &search)?;
+    let mut variables = variables(&now, choice, &search, given)?;
+    variables.extend(state_home(workspace));
+    variables.extend(worker_variables(opened, choice));
     let guard_setup = match choice.runner {
         Runner::Program(program) => {
             let location = guard::WorkLocation {
@@ -268,17 +265,21 @@ fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf,
     Ok(path.to_owned())
 }
 
-/// The same short list as for checks, the program's own settings from the start of the run, and its
-/// login variables.
+/// What a person can do where the program is installed and the run does not know it.
+fn not_found(why: String) -> Failure {
+    Failure::environment(why).hint(
+        "if you have it, type `gatewright trust --environment` in a terminal where it is found",
+    )
+}
+
+/// A short list of this process, where the run's own environment says what it has of each, and the
+/// login variables of the program.
 fn variables(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
+    now: &Variables,
     choice: &Choice,
     search: &SearchPath,
+    given: WorkerEnvironment,
 ) -> Result<BTreeMap<OsString, OsString>, Failure> {
-    let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    let run = &opened.run().id;
-    let kept = saved_env::settings(&workspace.state, run, &now);
     let surroundings = CheckEnvironment {
         variables: now.clone(),
         ..CheckEnvironment::default()
@@ -292,9 +293,7 @@ fn variables(
     let passed = passed.filter_map(|name| now.get_key_value(OsString::from(name).as_os_str()));
     variables.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
     variables.remove(OsString::from("HOME").as_os_str());
-    variables.extend(kept);
-    variables.extend(state_home(workspace));
-    variables.extend(worker_variables(opened, choice));
+    variables.extend(given.settings);
     Ok(variables)
 }
 

@@ -111,7 +111,7 @@ end = "completed"
 fn a_queued_run_is_taken_up_by_a_step_and_by_no_refusal() {
     for (runner, status) in [("codex", "completed"), ("claude", "queued")] {
         let world = World::unstarted(&REVIEW.replace("\"codex\"", &format!("\"{runner}\"")));
-        world.project.trust("pipeline.toml");
+        world.trust("pipeline.toml", "");
         world
             .run("start pipeline.toml --task try --by-hand --id r-test --queue")
             .succeeds();

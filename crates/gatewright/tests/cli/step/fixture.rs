@@ -42,9 +42,23 @@ impl World {
 
     /// A person trusts the pipeline and starts it.
     pub(super) fn start(&self) -> Ran {
-        self.project.trust("pipeline.toml");
+        self.trust("pipeline.toml", "");
         let words = "start pipeline.toml --task try --by-hand --id r-test";
         self.run(words)
+    }
+
+    /// A person trusts this pipeline at a terminal with the search path of this world, and with these
+    /// variables.
+    pub(super) fn trust(&self, pipeline: &str, variables: &str) {
+        let path = self.search_path();
+        let line = format!("PATH='{path}' {variables} '{PROGRAM}' trust {pipeline}");
+        let ran = self.project.person_at(&line, "yes\n");
+        assert_eq!(ran.code, Some(0), "{ran}");
+    }
+
+    fn search_path(&self) -> String {
+        let system = std::env::var("PATH").unwrap_or_default();
+        format!("{}:{system}", self.programs().display())
     }
 
     /// Where the programs lie, and what they have noted.
@@ -100,8 +114,7 @@ cat > "$here/{name}.prompt.$count"
     }
 
     fn on_path(&self, mut command: Command) -> Command {
-        let system = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{system}", self.programs().display()));
+        command.env("PATH", self.search_path());
         command
     }
 

@@ -41,7 +41,7 @@ end = "failed"
 fn installed(pipeline: &str) -> World {
     let world = World::unstarted(pipeline);
     world.project.write(".gatewright/story.toml", pipeline);
-    world.project.trust("story");
+    world.trust("story", "");
     world.project.run(["init", "story", "--yes"]).succeeds();
     for agent in ["writer", "critic"] {
         let text = format!("---\nname: {agent}\ndescription: the {agent}\n---\nWork.\n");

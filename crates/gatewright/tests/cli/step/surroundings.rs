@@ -1,10 +1,12 @@
 //! The environment of a worker: small, and nothing that the caller could choose.
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 
 use testkit::Ran;
 
-use super::fixture::{APPROVES, REVIEW, World, well};
+use super::fixture::{APPROVES, PROGRAM, REVIEW, World, well};
 
 /// A world whose worker notes its environment.
 fn noting(pipeline: &str) -> World {
@@ -57,6 +59,9 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
             "GATEWRIGHT_RUN",
             "GATEWRIGHT_STAGE",
             "GATEWRIGHT_START",
+            "GIT_TRACE2_EVENT",
+            "GIT_TRACE2_EVENT_BRIEF",
+            "GIT_TRACE2_EVENT_NESTING",
             "HOME",
             "LC_ALL",
             "OPENAI_API_KEY",
@@ -70,42 +75,74 @@ fn a_worker_gets_few_variables_and_works_in_the_project() {
     assert_eq!(world.noted("folder").trim(), root.to_str().unwrap());
 }
 
-/// The caller of a review must not be able to choose the reviewer.
-#[test]
-fn programs_settings_and_services_are_those_of_the_start() {
-    let world = noting(REVIEW);
+/// A folder with a Codex that approves everything.
+fn evil(world: &World) -> PathBuf {
     let evil = world.project.home().join("evil");
     fs::create_dir(&evil).unwrap();
     fs::write(evil.join("codex"), "#!/bin/sh\nexit 0\n").unwrap();
     testkit::make_executable(&evil.join("codex"));
-    world.project.trust("pipeline.toml");
-    let mut start = world.command("start pipeline.toml --task try --by-hand --id r-test");
-    start.env("CODEX_HOME", "/good/codex");
-    Ran::from(start.output().unwrap()).succeeds();
-
-    let mut step = world.command("step");
-    let home = world.project.home();
-    step.env("PATH", format!("{}:/usr/bin:/bin", evil.display()));
-    step.env("CODEX_HOME", &evil)
-        .env("OPENAI_BASE_URL", "http://127.0.0.1:9");
-    step.env("HOME", &evil);
-    Ran::from(step.output().unwrap()).succeeds();
-    assert_eq!(value(&world, "CODEX_HOME").as_deref(), Some("/good/codex"));
-    assert_eq!(value(&world, "OPENAI_BASE_URL"), None);
-    assert_eq!(value(&world, "HOME").as_deref(), home.to_str());
-    assert_eq!(world.stage(), "complete");
+    evil
 }
 
+/// Neither who starts a run nor who asks for a review can choose the reviewer.
 #[test]
-fn a_run_without_such_workers_keeps_nothing() {
-    let world = noting(&REVIEW.replace("runner           = \"codex\"\n", ""));
-    world.start().succeeds();
-    let kept = world.project.state().join("search");
-    let names: Vec<_> = fs::read_dir(kept)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(names, ["r-test"]);
+fn programs_settings_and_services_are_those_of_a_person() {
+    for at_start in [false, true] {
+        let world = noting(REVIEW);
+        let evil = evil(&world);
+        world.trust("pipeline.toml", "CODEX_HOME=/good/codex");
+        let chosen = |mut command: Command| {
+            command.env("PATH", format!("{}:/usr/bin:/bin", evil.display()));
+            command
+                .env("CODEX_HOME", &evil)
+                .env("OPENAI_BASE_URL", "http://127.0.0.1:9");
+            command.env("HOME", &evil).env("CLAUDECODE", "1");
+            Ran::from(command.output().unwrap())
+        };
+        let mut start = world.command("start pipeline.toml --task try --id r-test");
+        start.env("CLAUDE_CODE_SESSION_ID", "session-1");
+        if at_start {
+            chosen(start).succeeds();
+        } else {
+            start.env("CLAUDECODE", "1");
+            Ran::from(start.output().unwrap()).succeeds();
+        }
+        chosen(world.command("step r-test")).succeeds();
+        let home = world.project.home();
+        assert_eq!(value(&world, "CODEX_HOME").as_deref(), Some("/good/codex"));
+        assert_eq!(value(&world, "OPENAI_BASE_URL"), None);
+        assert_eq!(value(&world, "HOME").as_deref(), home.to_str());
+        assert_eq!(world.stage(), "complete");
+    }
+}
+
+/// Where no person gave an environment, there are the programs of the system and no others.
+#[test]
+fn without_a_person_s_word_an_agent_chooses_no_reviewer() {
+    let world = noting(REVIEW);
+    let evil = evil(&world);
+    world.project.trust_by_hash("pipeline.toml");
+    let agent = |line: &str| {
+        let mut command = world.command(line);
+        command.env("PATH", format!("{}:/usr/bin:/bin", evil.display()));
+        command
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", "session-1");
+        Ran::from(command.output().unwrap())
+    };
+    agent("start pipeline.toml --task try --id r-test").succeeds();
+    let refused = agent("step r-test").exits(4);
+    assert!(refused.stderr.contains("trust --environment"), "{refused}");
+    assert_eq!(world.stage(), "reviewing");
+    // One word of a person, and it goes on.
+    let line = format!(
+        "PATH='{}:/usr/bin:/bin' '{PROGRAM}' trust --environment",
+        world.programs().display()
+    );
+    let given = world.project.person_at(&line, "yes\n");
+    assert_eq!(given.code, Some(0), "{given}");
+    agent("step r-test").succeeds();
+    assert_eq!(world.stage(), "complete");
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl World {
         }
     }
 
-    /// The same with a pipeline of the project's own, which a person trusts.
+    /// The same with a pipeline of the project's own, which is trusted.
     pub(super) fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
         Self::planned(pipeline, |_| script.into_iter().collect())
     }
@@ -46,7 +46,7 @@ impl World {
     pub(super) fn planned(pipeline: &str, script: impl FnOnce(&Project) -> Vec<Actor>) -> Self {
         let world = Self::knowing(script);
         world.project.write("pipeline.toml", pipeline);
-        world.project.trust("pipeline.toml");
+        world.project.trust_by_hash("pipeline.toml");
         world
     }
 

@@ -113,13 +113,23 @@ fn stage(script: Vec<Actor>, reviews: &[String]) -> (Stage, codex::CodexModel) {
         .flat_map(|line| [codex::run(line), codex::say("JUDGED")]);
     let model = codex::CodexModel::start(turns);
     codex::settle(&stage.project, &model);
+    // A person who has Codex gives the project their environment.
+    let line = format!(
+        "PATH='{}' '{}' trust --environment",
+        search_path(),
+        program()
+    );
+    stage.project.person_at(&line, "yes\n").succeeds();
     (stage, model)
 }
 
-fn claude(stage: &Stage) -> testkit::claude::Claude {
+fn search_path() -> String {
     let system = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{system}", codex::folder().display());
-    stage.claude().env("PATH", path)
+    format!("{}:{system}", codex::folder().display())
+}
+
+fn claude(stage: &Stage) -> testkit::claude::Claude {
+    stage.claude().env("PATH", search_path())
 }
 
 fn answers(stage: &Stage, words: &[&str]) {

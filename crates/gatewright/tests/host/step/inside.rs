@@ -45,11 +45,19 @@ end = "completed"
 end = "failed"
 "#;
 
-/// A project in which the story is installed and trusted.
+/// A PATH with Codex.
+fn search_path() -> String {
+    let system = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{system}", codex::folder().display())
+}
+
+/// A project in which the story is installed, and trusted by a person who has Codex.
 fn installed() -> Project {
     let project = Project::with_git(program());
     project.write(".gatewright/story.toml", STORY);
-    project.trust("story");
+    let line = format!("PATH='{}' '{}' trust story", search_path(), program());
+    let trusted = project.person_at(&line, "yes\n");
+    assert_eq!(trusted.code, Some(0), "{trusted}");
     project.run(["init", "story", "--yes"]).succeeds();
     for agent in ["writer", "critic"] {
         let text = format!("---\nname: {agent}\ndescription: the {agent}\n---\nWork.\n");
@@ -83,13 +91,11 @@ fn codex_reviews_from_inside_claude_code() {
         Actor::new("GO-WRITER", [bash("echo Once > draft.md"), say("WRITTEN")]),
         Actor::new("GO-CRITIC", [say("NEVER")]),
     ]);
-    let path = format!(
-        "{}:{}",
-        codex::folder().display(),
-        std::env::var("PATH").unwrap_or_default()
-    );
     let claude = Claude::new(&project, &model).allow(["Bash", "Agent", "Write", "Read"]);
-    claude.env("PATH", path).ask("GO-MAIN: begin").succeeds();
+    claude
+        .env("PATH", search_path())
+        .ask("GO-MAIN: begin")
+        .succeeds();
 
     let told = model.told("GO-MAIN");
     let history = project.run(["history", "r-test"]).stdout;

@@ -38,7 +38,7 @@ impl World {
         let pipeline = pipeline.replace("model            = \"some-model\"\n", "");
         world.project.write("pipeline.toml", pipeline);
         world.project.write("prompts/review.md", "Be strict.\n");
-        world.project.trust("pipeline.toml");
+        world.project.trust_by_hash("pipeline.toml");
         world
             .run("start pipeline.toml --task try --by-hand --id r-test")
             .succeeds();
