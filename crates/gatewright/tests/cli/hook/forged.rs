@@ -75,7 +75,7 @@ fn a_host_that_is_known_marks_nothing() {
 }
 
 /// Runs a hook as a stranger does: there is a shell between the session's host and us.
-fn stranger(seat: &Seat, event: &str, mut payload: Value) -> Ran {
+pub(super) fn stranger(seat: &Seat, event: &str, mut payload: Value) -> Ran {
     payload["session_id"] = json!(SESSION);
     payload["cwd"] = json!(seat.project.path());
     let payload = seat.project.write("payload.json", payload.to_string());

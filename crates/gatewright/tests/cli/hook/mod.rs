@@ -19,5 +19,6 @@ mod settings;
 mod slow;
 mod spooled;
 mod storm;
+mod strangers;
 mod unused;
 mod viewed;
