@@ -399,3 +399,112 @@ fn cargo_python_and_node_test_what_is_there() {
         }
     }
 }
+
+/// Variables by which a caller could change what a program does: loaders, interpreters, build tools, git.
+const HOSTILE: [&str; 48] = [
+    "BASH_ENV",
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CDPATH",
+    "CFLAGS",
+    "CLASSPATH",
+    "CURL_HOME",
+    "DYLD_INSERT_LIBRARIES",
+    "ENV",
+    "GCONV_PATH",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_DIR",
+    "GIT_EXEC_PATH",
+    "GIT_INDEX_FILE",
+    "GIT_SSH_COMMAND",
+    "GIT_WORK_TREE",
+    "GLOBIGNORE",
+    "GOFLAGS",
+    "JAVA_TOOL_OPTIONS",
+    "LD_AUDIT",
+    "LD_DEBUG_OUTPUT",
+    "LESSOPEN",
+    "LUA_INIT",
+    "MAKEFLAGS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "NPM_CONFIG_PREFIX",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PHPRC",
+    "PIP_CONFIG_FILE",
+    "PROMPT_COMMAND",
+    "PS4",
+    "PYTEST_ADDOPTS",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONWARNINGS",
+    "RUBYOPT",
+    "RUSTC_WRAPPER",
+    "RUSTFLAGS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "npm_config_script_shell",
+];
+
+/// Passes where no variable has the agent's word. It names every program by its path.
+const CLEAN: &[&str] = &["/bin/sh", "-c", "! /usr/bin/env | /bin/grep -q evil-word"];
+
+fn hostile() -> Vec<(&'static str, String)> {
+    let set = HOSTILE.iter().map(|name| (*name, "evil-word".to_owned()));
+    set.collect()
+}
+
+/// None of them reaches a check, with and without a person who trusts the pipeline, and at any time.
+#[test]
+fn no_variable_of_an_agent_reaches_a_check() {
+    for (at_start, at_check) in [
+        (hostile(), Vec::new()),
+        (Vec::new(), hostile()),
+        (hostile(), hostile()),
+    ] {
+        for is_trusted in [true, false] {
+            let project = project(CLEAN);
+            if is_trusted {
+                trusted(&project, "");
+            } else {
+                project.trust_by_hash("tested.toml");
+            }
+            start(&project, &at_start).succeeds();
+            let ran = agent(&project, "check", &at_check);
+            assert_eq!(status(&project), "completed", "{is_trusted}\n{ran}");
+        }
+    }
+}
+
+/// The control: each attack works on a command that gets the variable, and the command is red without it.
+#[test]
+fn each_attack_would_work_if_it_were_passed() {
+    let evil = tempfile::tempdir().unwrap();
+    let attempts = attacks(evil.path()).into_iter();
+    let attempts = attempts.map(|(name, value, command)| (name, value, command, true));
+    let clean: Vec<String> = CLEAN.iter().map(|word| (*word).to_owned()).collect();
+    let words = hostile().into_iter();
+    let words = words.map(|(name, value)| (name, value, clean.clone(), false));
+    for (name, value, command, works) in attempts.chain(words) {
+        // The loader and the shell themselves read some of them.
+        let (first, rest) = command.split_first().unwrap();
+        let run = |variable: Option<(&str, &str)>| {
+            let line = std::iter::once(first).chain(rest);
+            let mut command = std::process::Command::new("/usr/bin/env");
+            command.arg("-i");
+            let path = std::env::var("PATH").unwrap();
+            command.arg(format!("PATH={path}"));
+            command.args(variable.map(|(name, value)| format!("{name}={value}")));
+            command.args(line).current_dir(evil.path());
+            command.output().unwrap().status.success()
+        };
+        assert_eq!(run(Some((name, &value))), works, "{name} {command:?}");
+        assert_eq!(run(None), !works, "{name} {command:?}");
+    }
+}
