@@ -537,3 +537,63 @@ fn a_project_that_cannot_be_looked_at_starts_no_agent() {
     let ran = fed(command(&place), b"{ \"session_id\": ");
     assert_eq!(ran.code, Some(2), "{ran}");
 }
+
+type Happening = (&'static str, fn(&mut Place));
+
+/// What can happen to a project more than once, and in any order.
+const HAPPENINGS: [Happening; 8] = [
+    ("the repository is moved away", |it| {
+        let _ = fs::rename(it.folder.join(".git"), it.project.home().join("git"));
+    }),
+    ("the repository is broken", |it| {
+        let _ = fs::remove_file(it.folder.join(".git/HEAD"));
+    }),
+    ("a repository is begun", |it| {
+        it.project.git(["init", "--quiet"]);
+    }),
+    ("the list of projects is emptied", |it| {
+        if it.project.state().join("projects").is_dir() {
+            empty(it.project.state().join("projects"));
+        }
+    }),
+    ("the list of projects names no pipeline", |it| {
+        if it.project.state().join("projects").is_dir() {
+            relist(it, |pipeline| *pipeline = Value::Null);
+        }
+    }),
+    ("the state folder is removed", |it| {
+        let _ = fs::remove_dir_all(it.project.state());
+    }),
+    ("the folder is moved", |it| {
+        let mut moved = it.folder.clone().into_os_string();
+        moved.push("x");
+        let moved = PathBuf::from(moved);
+        fs::rename(&it.folder, &moved).expect("moved");
+        (it.hooks, it.folder) = (moved.join(LOCAL), moved);
+    }),
+    ("a session begins", |it| {
+        it.hook("SessionStart", json!({"source": "startup"}));
+    }),
+];
+
+/// Any two of them, in any order: the next session is guarded, or a person hears that it is not, and then the
+/// doctor is red. `met` fails where it is neither.
+#[test]
+fn whatever_happens_in_whatever_order_nobody_loses_the_guard_in_silence() {
+    for (first, happens_first) in HAPPENINGS {
+        for (second, happens_then) in HAPPENINGS {
+            let what = format!("{first}, then {second}");
+            let mut place = Place::with_git();
+            // Git is called in the folder where the project began.
+            if first == "the folder is moved" && second == "a repository is begun" {
+                continue;
+            }
+            happens_first(&mut place);
+            happens_then(&mut place);
+            let is_red = place.is_red();
+            let met = place.met(&what);
+            let is_lost = matches!(met, Refused | Told | NoHooks);
+            assert!(is_red || !is_lost, "{what}: {met:?} and green");
+        }
+    }
+}

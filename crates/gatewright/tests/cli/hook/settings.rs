@@ -303,3 +303,112 @@ fn a_plugin_that_may_answer_is_red() {
         assert_eq!(is_red(&seat), expected, "{hooks} {enabled}");
     }
 }
+
+/// Every setting whose type we know, with a value of its type.
+const TYPED: [(&str, &str); 48] = [
+    ("disableAllHooks", "false"),
+    ("alwaysThinkingEnabled", "true"),
+    ("includeCoAuthoredBy", "true"),
+    ("includeGitInstructions", "true"),
+    ("autoMemoryEnabled", "true"),
+    ("fastMode", "true"),
+    ("prefersReducedMotion", "true"),
+    ("respectGitignore", "true"),
+    ("showThinkingSummaries", "true"),
+    ("spinnerTipsEnabled", "true"),
+    ("syntaxHighlightingDisabled", "true"),
+    ("terminalTitleFromRename", "true"),
+    ("verbose", "true"),
+    ("allowManagedHooksOnly", "false"),
+    ("enableAllProjectMcpServers", "true"),
+    ("skipWebFetchPreflight", "true"),
+    ("attribution", "{}"),
+    ("env", "{}"),
+    ("autoMode", "{}"),
+    ("enabledPlugins", "{}"),
+    ("fileSuggestion", "{}"),
+    ("modelOverrides", "{}"),
+    ("permissions", "{}"),
+    ("sandbox", "{}"),
+    ("skillOverrides", "{}"),
+    ("spinnerVerbs", "{}"),
+    ("worktree", "{}"),
+    ("$schema", "\"x\""),
+    ("model", "\"x\""),
+    ("agent", "\"x\""),
+    ("apiKeyHelper", "\"x\""),
+    ("autoMemoryDirectory", "\"x\""),
+    ("autoUpdatesChannel", "\"x\""),
+    ("awsAuthRefresh", "\"x\""),
+    ("awsCredentialExport", "\"x\""),
+    ("defaultShell", "\"x\""),
+    ("gcpAuthRefresh", "\"x\""),
+    ("language", "\"x\""),
+    ("minimumVersion", "\"x\""),
+    ("otelHeadersHelper", "\"x\""),
+    ("outputStyle", "\"x\""),
+    ("plansDirectory", "\"x\""),
+    ("cleanupPeriodDays", "30"),
+    ("allowedHttpHookUrls", "[]"),
+    ("availableModels", "[]"),
+    ("claudeMdExcludes", "[]"),
+    ("companyAnnouncements", "[]"),
+    ("httpHookAllowedEnvVars", "[]"),
+];
+
+/// Every such setting with a number in its place is vetoed, and with a value of its type it passes. The number
+/// of the only one that is a number is too small.
+#[test]
+fn every_setting_of_a_known_type_is_judged() {
+    let seat = Seat::enrolled();
+    let local = seat.project.read(LOCAL);
+    for (name, right) in TYPED {
+        for (value, vetoed) in [(right, false), ("-7", true)] {
+            let more = format!("{{\"{name}\": {value}}}");
+            let ran = changed(&seat, LOCAL, &more);
+            let expected = if vetoed { Some(2) } else { Some(0) };
+            assert_eq!(ran.code, expected, "{more}: {ran}");
+            seat.project.write(LOCAL, &local);
+        }
+    }
+}
+
+/// Hooks of others: at each event, for each matcher, of each kind. Only what may answer a question is vetoed.
+#[test]
+fn every_hook_of_another_program_is_judged() {
+    let seat = Seat::enrolled();
+    let local = seat.project.read(LOCAL);
+    let kinds = [
+        r#"{"type": "command", "command": "./x.sh"}"#,
+        r#"{"type": "http", "url": "http://localhost"}"#,
+        r#"{"type": "prompt", "prompt": "x"}"#,
+    ];
+    let events = [
+        ("PreToolUse", true),
+        ("PermissionRequest", true),
+        ("PostToolUse", false),
+        ("Stop", false),
+        ("SessionStart", false),
+    ];
+    let matchers = [
+        ("AskUserQuestion", true),
+        ("Edit|AskUserQuestion|Write", true),
+        ("Ask.*", true),
+        ("Bash", false),
+        ("Edit|Write", false),
+        ("mcp__.*", false),
+    ];
+    for kind in kinds {
+        for (event, comes_before) in events {
+            for (matcher, names_it) in matchers {
+                let more = format!(
+                    r#"{{"hooks": {{"{event}": [{{"matcher": "{matcher}", "hooks": [{kind}]}}]}}}}"#
+                );
+                let ran = changed(&seat, LOCAL, &more);
+                let vetoed = comes_before && names_it;
+                assert_eq!(ran.code == Some(2), vetoed, "{more}: {ran}");
+                seat.project.write(LOCAL, &local);
+            }
+        }
+    }
+}
