@@ -2,6 +2,7 @@
 
 mod battery;
 mod bench;
+mod deny;
 // Tests take the same detour; xtask is built without the crates of the product and of the tests.
 #[path = "../../crates/testkit/src/detour.rs"]
 mod detour;

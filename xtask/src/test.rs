@@ -5,13 +5,14 @@ mod quick;
 use std::time::Instant;
 
 use crate::battery;
+use crate::deny;
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::setup;
 use crate::workspace::{cargo, read, succeed};
 
 const HELP: &str = "\
-Usage: cargo xtask test [--quick | --set-up]
+Usage: cargo xtask test [--quick | --deny | --set-up]
 
 Runs every check and prints the result of each. It first installs what the tests need: git, strace, tmux, npm
 and python3 (on Debian, as root), and into the target folder the pinned Claude Code, Codex and Gemini CLI and the
@@ -19,6 +20,7 @@ linters of Ansible.
 
   format     cargo fmt --all -- --check
   lints      cargo clippy --workspace --all-targets -- -D warnings
+  deny       the licences, names, versions and sources of all packages, as deny.toml allows them
   tests      cargo test --workspace --no-fail-fast
   docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
   demo       cargo run --release -- demo, the first command of the README
@@ -34,9 +36,10 @@ linters of Ansible.
 
 The last line counts the steps. The exit code is 0 when none of them fails.
 
-  --quick    Only format, lints, and the tests that start no agent program and no battery. Leaves out the test
+  --quick    Only format, lints, deny, and the tests that start no agent program and no battery. Leaves out the test
              binary `host`, the walk over every state of multi-ai, the proofs of the guards of every built-in
              pipeline, and what needs the linters of Ansible
+  --deny     Only the step deny, which takes less than a second
   --set-up   Only install, for those who then run cargo test themselves";
 
 /// One thing to check, by name.
@@ -67,12 +70,15 @@ const FORMAT: Step = step("format", format);
 
 const LINTS: Step = step("lints", lints);
 
-/// What `--quick` runs.
-const QUICK_STEPS: [Step; 3] = [FORMAT, LINTS, step("tests", quick::tests)];
+const DENY: Step = step("deny", deny::run);
 
-const STEPS: [Step; 12] = [
+/// What `--quick` runs.
+const QUICK_STEPS: [Step; 4] = [FORMAT, LINTS, DENY, step("tests", quick::tests)];
+
+const STEPS: [Step; 13] = [
     FORMAT,
     LINTS,
+    DENY,
     step("tests", tests),
     step("docs", docs),
     step("demo", demo),
@@ -98,6 +104,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
             setup::ensure_quick()?;
             check(&QUICK_STEPS)
         }
+        [only] if only == "--deny" => check(&[DENY]),
         [set_up] if set_up == "--set-up" => setup::ensure_all(),
         [help] if help == "--help" || help == "-h" => {
             say(HELP);
