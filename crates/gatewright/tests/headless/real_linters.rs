@@ -162,3 +162,45 @@ fn without_the_linters_nothing_was_checked() {
         assert!(!world.starts().contains(&"debugging".to_owned()));
     }
 }
+
+/// The checks of `ansible` with a home of their own, or with the person's.
+fn linted(home: &str) -> String {
+    format!(
+        r#"
+name  = "linted"
+about = "Lint a playbook."
+start = "linting"
+
+[stages.linting]
+check     = ["ansible-playbook --syntax-check site.yml", "ansible-lint --offline site.yml"]
+home      = "{home}"
+on.passed = "complete"
+on.failed = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#
+    )
+}
+
+/// What lies in the person's home reaches no check with `home = "private"`, and the linters need none of it.
+#[test]
+fn the_linters_need_nothing_of_the_home() {
+    let broken = ansible::PLAYBOOK.replace("ansible.builtin.debug", "debug");
+    for (home, playbook, verdict) in [
+        ("private", ansible::PLAYBOOK, "passed"),
+        ("private", broken.as_str(), "failed"),
+        ("own", ansible::PLAYBOOK, "failed"),
+    ] {
+        let world = world("site.yml", "true", "true");
+        world.pipeline(&linted(home));
+        world.project.write("site.yml", playbook);
+        let settings = world.project.home().join(".ansible.cfg");
+        fs::write(settings, "[defaults\n").unwrap();
+        world.run("");
+        assert_eq!(verdicts(&world), [verdict], "{home}");
+    }
+}
