@@ -14,6 +14,7 @@ mod purity;
 mod rules;
 mod source;
 mod text;
+mod threats;
 mod voice;
 mod wishes;
 
@@ -37,6 +38,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         manifest::RULES,
         purity::RULES,
         wishes::RULES,
+        threats::RULES,
         voice::RULES,
     ];
     topics.into_iter().flatten()

@@ -57,7 +57,7 @@ fn has_scenario(files: &[File], path: &str, name: &str) -> bool {
     })
 }
 
-fn has_test(files: &[File], witness: &str) -> bool {
+pub(crate) fn has_test(files: &[File], witness: &str) -> bool {
     let mut words: Vec<&str> = witness.split("::").collect();
     let Some(name) = words.pop() else {
         return false;
