@@ -93,6 +93,7 @@ fn begun(started: &Started, at: Time) -> Run {
         approved: BTreeMap::new(),
         approved_commands: Vec::new(),
         gates: BTreeMap::new(),
+        made: BTreeMap::new(),
         stale_returns: 0,
         dispatches: BTreeMap::new(),
         last_dispatch: DispatchId(0),
@@ -137,8 +138,8 @@ fn arrival(stage: StageName, visit: u32, at: Time) -> Position {
 fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
     match fact {
         Fact::Started(_) | Fact::Forked { .. } => return damage("a run begins twice"),
-        Fact::Checked { .. }
-        | Fact::Answered { .. }
+        Fact::Checked { tree, .. } => run.made.extend(tree.made.clone()),
+        Fact::Answered { .. }
         | Fact::Warned { .. }
         | Fact::Noted { .. }
         | Fact::Refused { .. }
@@ -412,6 +413,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         unjudged: run.unjudged,
         outside: run.outside,
         environment: run.environment,
+        made: core::mem::take(&mut run.made),
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         grants: run.grants,

@@ -1,5 +1,6 @@
 //! What the commands of a check did, and what that means.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -57,6 +58,8 @@ pub enum CheckEnd {
 pub struct TreeAround {
     pub before: Hash,
     pub after: Hash,
+    /// The untracked files that the check itself made, with their content. They are in neither tree.
+    pub made: BTreeMap<String, Hash>,
 }
 
 /// What the results of a check mean.

@@ -13,7 +13,7 @@ use crate::names::{
     StageName,
 };
 use crate::outcome::Outcome;
-use crate::pattern::AgentPattern;
+use crate::pattern::{AgentPattern, PathGlob};
 use crate::stage::{Stage, Step, StepsSource};
 use crate::view::View;
 
@@ -44,6 +44,8 @@ pub struct Definition {
     pub gives: Vec<String>,
     /// What git is to leave out, as lines of `.gitignore`.
     pub ignores: Vec<String>,
+    /// Untracked files that tools leave behind: no gate is bound to them.
+    pub litter: Vec<PathGlob>,
     /// The file next to the definition whose text `init` puts into the host's memory file.
     pub protocol: Option<String>,
     pub proofs: Vec<Proof>,

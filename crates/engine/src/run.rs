@@ -38,6 +38,9 @@ pub struct Run {
     pub approved_commands: Vec<Vec<String>>,
     /// What each check, review or read-only verdict last passed on.
     pub gates: BTreeMap<StageName, Gate>,
+    /// The untracked files that checks made, with the content that they left. With other content a file
+    /// counts as changed.
+    pub made: BTreeMap<String, Hash>,
     /// How often the run returned to a gate because the tree had changed after it.
     pub stale_returns: u32,
     /// Open pieces of work only; ended ones are in the journal.

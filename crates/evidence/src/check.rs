@@ -28,7 +28,8 @@ use crate::error::Error;
 use crate::hold::Hold;
 use crate::look_context::LookContext;
 pub use crate::system_path::SYSTEM_PATH;
-use crate::{document, questions, text, tree};
+use crate::tree::{self, Snapshot};
+use crate::{document, questions, text};
 pub use command::find;
 use command::{Prepared, Unready};
 use environment::PrivateFolders;
@@ -77,7 +78,7 @@ pub struct CheckEnvironment {
 pub struct Ran {
     pub results: Vec<CheckResult>,
     pub tree: TreeAround,
-    /// The paths that changed while the commands ran.
+    /// The paths of sources that changed while the commands ran.
     pub changed: Vec<String>,
 }
 
@@ -98,7 +99,7 @@ pub fn run(
     let private = PrivateFolders::make(work.home)?;
     let variables = environment::of_check(surroundings, &search, &private)?;
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
-    let before = tree::read(looking)?;
+    let before = Snapshot::take(looking)?;
     let fails_on = fails_on(work, looking)?;
     let hold = surroundings.holder.clone().map(|holder| Hold {
         holder,
@@ -115,14 +116,12 @@ pub fn run(
         Ok(commands) => run_all(&commands, looking, &variables, &limits)?,
         Err(refused) => vec![redacted(refused, looking.secrets)],
     };
-    let after = tree::read(looking)?;
+    let after = Snapshot::take(looking)?;
+    let (tree, changed) = tree::around(before, after, looking.run);
     Ok(Ran {
         results,
-        changed: tree::changed(&before.manifest, &after.manifest).unwrap_or_default(),
-        tree: TreeAround {
-            before: before.hash,
-            after: after.hash,
-        },
+        tree,
+        changed,
     })
 }
 

@@ -13,6 +13,24 @@ pub struct Git {
     program: PathBuf,
 }
 
+/// A file that git lists.
+pub struct GitFile {
+    pub path: Vec<u8>,
+    /// Is it in the index?
+    pub tracked: bool,
+}
+
+impl GitFile {
+    /// A tag, a space and the path; the tag of an untracked file is a question mark.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let path = line.get(2..).filter(|path| !path.is_empty())?;
+        Some(Self {
+            path: path.to_vec(),
+            tracked: line[0] != b'?',
+        })
+    }
+}
+
 /// Settings that would start programs or trust a cache that an agent can write.
 const SETTINGS: [&str; 7] = [
     "core.fsmonitor=false",
@@ -40,11 +58,11 @@ impl Git {
     }
 
     /// Tracked and unignored files, relative to the root. A nested repository ends with a slash.
-    pub fn files(&self, root: &Path, git_dir: &Path) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn files(&self, root: &Path, git_dir: &Path) -> Result<Vec<GitFile>, Error> {
         let output = self.ask(
             root,
             git_dir,
-            &["ls-files", "-z", "-co", "--exclude-standard"],
+            &["ls-files", "-z", "-t", "-co", "--exclude-standard"],
         )?;
         let complaint = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() || skipped_a_folder(&complaint) {
@@ -54,11 +72,8 @@ impl Git {
                 message,
             });
         }
-        let paths = output.stdout.split(|byte| *byte == 0);
-        Ok(paths
-            .filter(|path| !path.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect())
+        let lines = output.stdout.split(|byte| *byte == 0);
+        Ok(lines.filter_map(GitFile::parse).collect())
     }
 
     /// The checked-out commit, if there is one.

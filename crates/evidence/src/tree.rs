@@ -1,13 +1,17 @@
 //! The tree that evidence is bound to: every file that counts, with the hash of its content.
 //!
 //! With git these are the tracked and the unignored files, also of nested repositories; without
-//! git, all files of the folder. `.git`, views and declared artifacts do not count. Ignore rules
-//! outside of the tree do: a change of them changes the tree.
+//! git, all files of the folder. `.git`, views and declared artifacts do not count, nor do untracked
+//! files that tools or checks left behind. Ignore rules outside of the tree do: a change of them
+//! changes the tree.
 
 mod cache;
 mod listing;
+mod litter;
+mod made;
 mod manifest;
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -24,7 +28,9 @@ use crate::project::Project;
 
 pub use crate::escape::escape;
 use cache::{Cache, StatKey};
-use listing::Listing;
+use listing::{Listed, Listing, Standing};
+use litter::Litter;
+pub(crate) use made::around;
 pub use manifest::changed;
 use manifest::{EntryKind, ManifestLine};
 
@@ -37,28 +43,59 @@ pub struct Tree {
 
 /// Reads the tree of the project as it is now.
 pub fn read(looking: &LookContext<'_>) -> Result<Tree, Error> {
-    let left_out = Excluded::of(looking);
-    let project = looking.project;
-    let mut cache = Cache::load(looking.cache, &project.root);
-    let Listing {
-        mut files,
-        mut lines,
-    } = listing::list(project)?;
-    for path in named(looking) {
-        files.extend(listing::below(&project.root, path)?);
+    Snapshot::take(looking).map(|snapshot| Tree::of(snapshot.lines))
+}
+
+impl Tree {
+    fn of(lines: Vec<ManifestLine>) -> Self {
+        let manifest = manifest::write(lines);
+        Self {
+            hash: hash(&manifest),
+            manifest,
+        }
     }
-    files.sort_unstable();
-    files.dedup();
-    let mut reader = Reader::new(&project.root)?;
-    for path in files.iter().filter(|path| !left_out.covers(path)) {
-        lines.extend(reader.line(path, &mut cache)?);
+}
+
+/// The lines of a tree, and which of their files git does not track.
+pub(crate) struct Snapshot {
+    lines: Vec<ManifestLine>,
+    untracked: BTreeSet<String>,
+}
+
+impl Snapshot {
+    pub(crate) fn take(looking: &LookContext<'_>) -> Result<Self, Error> {
+        let left_out = Excluded::of(looking);
+        let project = looking.project;
+        let mut cache = Cache::load(looking.cache, &project.root);
+        let Listing {
+            mut files,
+            mut lines,
+        } = listing::list(project)?;
+        for path in named(looking) {
+            let below = listing::below(&project.root, path)?;
+            files.extend(listing::all(below, Standing::Named));
+        }
+        files.extend(litter::run_by_checks(looking));
+        listing::sort(&mut files);
+        let litter = Litter::of(&files, &looking.pipeline.definition().litter);
+        let mut reader = Reader::new(&project.root)?;
+        let mut untracked = BTreeSet::new();
+        let counts = |file: &&Listed| !left_out.covers(&file.path) && !litter.covers(file);
+        for file in files.iter().filter(counts) {
+            let Some(line) = reader.line(&file.path, &mut cache)? else {
+                continue;
+            };
+            if !file.standing.is_source() {
+                if made::is_as_left(&line, looking.run) {
+                    continue;
+                }
+                untracked.insert(line.path.clone());
+            }
+            lines.push(line);
+        }
+        cache.save();
+        Ok(Self { lines, untracked })
     }
-    cache.save();
-    let manifest = manifest::write(lines);
-    Ok(Tree {
-        hash: hash(&manifest),
-        manifest,
-    })
 }
 
 /// The run's task file counts even if git ignores it: an agent may write ignore rules.
@@ -70,9 +107,11 @@ fn named<'a>(looking: &LookContext<'a>) -> impl Iterator<Item = &'a str> + use<'
 }
 
 /// The paths of the files that git tracks or does not ignore, also of nested repositories; sorted.
-/// Deleted tracked files are included.
+/// Deleted tracked files are included; the caches of tools are not.
 pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
-    listing::list(project).map(|listing| listing.files)
+    let files = listing::list(project)?.files.into_iter();
+    let counts = |file: &Listed| file.standing.is_source() || !litter::is_cache(&file.path);
+    Ok(files.filter(counts).map(|file| file.path).collect())
 }
 
 /// The paths that do not count: views and artifacts of any run or step.

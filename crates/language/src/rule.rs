@@ -58,4 +58,5 @@ language_rules! {
     BadGift, "GW-L133", "a file for a host is below `agents/`, `commands/` or `skills/`";
     BadIgnored, "GW-L134", "an ignored pattern is one line and does not hide everything from git";
     BadProtocol, "GW-L135", "a protocol is not empty, has at most 16 KiB, and has no marks of Gatewright";
+    BadLitter, "GW-L136", "a litter pattern is a path in the project and does not cover everything";
 }

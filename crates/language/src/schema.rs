@@ -12,6 +12,7 @@ const STEP_ID: &str = "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}";
 const PART: &str = r"[^./\\:\x00][^/\\:\x00]*";
 /// A line of an ignore file: no comment, no exception, and not a pattern that covers everything.
 const IGNORED: &str = r"^[^\s!#]([^\x00-\x1f]*[^\s])?$";
+const LITTER: &str = r"^[^\s!#/\\]([^\x00-\x1f\\]*[^\s\\])?$";
 const FIELD: &str = r"[^.\s]+(\.[^.\s]+)*";
 
 /// The JSON Schema (draft 2020-12) of a pipeline file, TOML or JSON.
@@ -123,6 +124,7 @@ fn value(shape: &Shape) -> Value {
             "(agents|commands)/({PART}/)*{PART}[.]md|skills/({PART}/)+{PART}"
         )),
         Shape::Ignored => json!({ "type": "string", "pattern": IGNORED }),
+        Shape::Litter => json!({ "type": "string", "pattern": LITTER }),
         Shape::Schema => json!({ "type": "object" }),
     }
 }

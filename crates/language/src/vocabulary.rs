@@ -57,6 +57,8 @@ pub(crate) enum Shape {
     Given,
     /// A line of an ignore file.
     Ignored,
+    /// A glob for files that tools leave behind.
+    Litter,
     /// An inline JSON Schema.
     Schema,
 }

@@ -88,7 +88,7 @@ pub fn check(
         && !changed.is_empty()
     {
         let advice = if is_git {
-            "add the files that the check writes to .gitignore"
+            "make the check leave sources alone, or name what it writes in .gitignore or in the pipeline's `litter`"
         } else {
             "make the check write outside the project"
         };

@@ -202,6 +202,7 @@ impl<'a> Player<'a> {
         let around = TreeAround {
             before,
             after: self.world.tree(),
+            made: BTreeMap::new(),
         };
         let what = check_result::checks_ran(self.pipeline, self.running()?, stage, how, around)?;
         self.happen(self.who(by, Who::Engine), what, Evidence::default())

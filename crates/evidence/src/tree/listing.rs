@@ -8,7 +8,7 @@ use rustix::fs::FileType;
 use super::escape;
 use super::manifest::{EntryKind, ManifestLine};
 use crate::beneath::{self, Folder, Refused};
-use crate::git::{Git, path_of};
+use crate::git::{Git, GitFile, path_of};
 use crate::repository::{self, GitEntry, Repository};
 use crate::{Error, Project, hash};
 
@@ -18,24 +18,63 @@ const MOST_FILES: usize = 200_000;
 /// How deep repositories may be nested.
 const DEEPEST_REPOSITORY: usize = 8;
 
-/// The paths to read, sorted, and the lines that need no file.
+/// The files to read, sorted, and the lines that need no file.
 #[derive(Default)]
 pub(super) struct Listing {
-    pub files: Vec<Vec<u8>>,
+    pub files: Vec<Listed>,
     pub lines: Vec<ManifestLine>,
+}
+
+/// One file of the tree.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Listed {
+    pub path: Vec<u8>,
+    pub standing: Standing,
+}
+
+/// Does git know the file?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Standing {
+    /// It is in the index: always a source.
+    Tracked,
+    /// The run names it: always a source.
+    Named,
+    /// It is neither tracked nor ignored, in the repository whose path has this length.
+    Untracked { repository: usize },
+    /// There is no repository that could say.
+    Unknown,
+}
+
+impl Standing {
+    pub(super) fn is_source(self) -> bool {
+        match self {
+            Self::Tracked | Self::Named => true,
+            Self::Untracked { .. } | Self::Unknown => false,
+        }
+    }
 }
 
 pub(super) fn list(project: &Project) -> Result<Listing, Error> {
     let mut listing = match &project.repository {
         Some(repository) => list_repository(&project.root, repository)?,
         None => Listing {
-            files: walk(&project.root, b"", MOST_FILES)?,
+            files: all(walk(&project.root, b"", MOST_FILES)?, Standing::Unknown),
             lines: Vec::new(),
         },
     };
-    listing.files.sort_unstable();
-    listing.files.dedup();
+    sort(&mut listing.files);
     Ok(listing)
+}
+
+/// Sorts the files; one that is listed twice is tracked if one of them is.
+pub(super) fn sort(files: &mut Vec<Listed>) {
+    files.sort_unstable();
+    files.dedup_by(|later, earlier| later.path == earlier.path);
+}
+
+pub(super) fn all(paths: Vec<Vec<u8>>, standing: Standing) -> Vec<Listed> {
+    let listed = |path| Listed { path, standing };
+    paths.into_iter().map(listed).collect()
 }
 
 /// The file of this path, or all files of the folder. Nothing behind a link belongs to this tree.
@@ -85,6 +124,16 @@ struct Place {
     depth: usize,
 }
 
+impl Place {
+    fn untracked(&self) -> Standing {
+        let repository = match self.prefix.len() {
+            0 => 0,
+            length => length + 1,
+        };
+        Standing::Untracked { repository }
+    }
+}
+
 struct Lister {
     git: Git,
     listing: Listing,
@@ -105,15 +154,21 @@ impl Lister {
             cause,
         })?;
         let is_git_s_own = git_s_own(place);
-        for path in self.git.files(&place.root, &place.repository.git_dir)? {
+        for GitFile { path, tracked } in self.git.files(&place.root, &place.repository.git_dir)? {
             if is_git_s_own(&path) {
                 continue;
             }
+            let standing = if tracked {
+                Standing::Tracked
+            } else {
+                place.untracked()
+            };
             let name = path.strip_suffix(b"/").unwrap_or(&path);
             if is_folder(&folder, name) {
                 self.inside(place, &path)?
             } else {
-                self.listing.files.push(join(&place.prefix, name))
+                let path = join(&place.prefix, name);
+                self.listing.files.push(Listed { path, standing })
             }
         }
         Ok(())
@@ -125,7 +180,8 @@ impl Lister {
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let (root, prefix) = (outer.root.join(path_of(name)), join(&outer.prefix, name));
         let GitEntry::Repository(repository) = repository::find(&root) else {
-            self.listing.files.extend(walk(&root, &prefix, MOST_FILES)?);
+            let files = walk(&root, &prefix, MOST_FILES)?;
+            self.listing.files.extend(all(files, outer.untracked()));
             return Ok(());
         };
         // Another worktree of the same repository is another tree, in which somebody else may work.

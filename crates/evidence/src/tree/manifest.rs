@@ -39,9 +39,9 @@ impl EntryKind {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ManifestLine {
-    path: String,
-    kind: EntryKind,
-    hash: Hash,
+    pub path: String,
+    pub kind: EntryKind,
+    pub hash: Hash,
 }
 
 impl ManifestLine {

@@ -546,7 +546,7 @@ fn a_parameter_without_a_value_stops_the_check() {
 fn a_command_that_changes_the_tree_is_seen() {
     let mut world = World::with_git();
     world.write(".gitignore", "build/\n");
-    world.checks(&[&["touch", "new-file"]]);
+    world.checks(&[&["cp", ".gitignore", "tracked.txt"]]);
     let tree = world.check(&surroundings()).unwrap().tree;
     assert_ne!(tree.before, tree.after);
     world.checks(&[&sh("mkdir -p build && date > build/out")]);

@@ -13,6 +13,7 @@ mod fields;
 mod hostile;
 mod led_out;
 mod links;
+mod made;
 mod needs;
 mod odd_trees;
 mod paths;

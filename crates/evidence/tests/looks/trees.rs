@@ -168,6 +168,142 @@ fn views_and_artifacts_do_not_count() {
     );
 }
 
+/// The same repository with sources in folders that have the names of litter.
+fn littered() -> World {
+    let mut world = repository();
+    world.definition.litter = vec![engine::PathGlob::new("reports/**")];
+    world.act(
+        "write lib/target/deep.rs x; write app/Cargo.toml x; write data/__pycache__/kept.pyc x",
+    );
+    world.commit();
+    world
+}
+
+#[test]
+fn what_tools_leave_behind_does_not_count() {
+    check(
+        littered,
+        &[
+            (
+                "python's cache",
+                "write src/__pycache__/m.cpython-312.pyc x",
+                &[],
+            ),
+            ("a compiled module", "write src/m.pyc x", &[]),
+            ("a test cache", "write .pytest_cache/v/lastfailed x", &[]),
+            (
+                "type and lint caches",
+                "write .mypy_cache/a x; write b/.ruff_cache/a x",
+                &[],
+            ),
+            (
+                "coverage",
+                "write .coverage x; write coverage/lcov.info x; write .nyc_output/a x",
+                &[],
+            ),
+            (
+                "a build",
+                "write target/debug/app x; write app/target/debug/app x",
+                &[],
+            ),
+            (
+                "a cache of modules",
+                "write node_modules/.cache/a x; write .gradle/a x",
+                &[],
+            ),
+            ("a desktop's file", "write src/.DS_Store x", &[]),
+            ("what the pipeline names", "write reports/junit.xml x", &[]),
+        ],
+    );
+}
+
+#[test]
+fn a_source_is_never_litter() {
+    check(
+        littered,
+        &[
+            (
+                "a tracked file of that name",
+                "write data/__pycache__/kept.pyc y",
+                &["data/__pycache__/kept.pyc"],
+            ),
+            (
+                "one that somebody adds",
+                "write x.pyc x; git add -f x.pyc",
+                &["x.pyc"],
+            ),
+            (
+                "a build folder with sources",
+                "write lib/target/new.rs x",
+                &["lib/target/new.rs"],
+            ),
+            (
+                "a folder that no tool made",
+                "write src/target/new.rs x; write src/coverage/x.rs x",
+                &["src/coverage/x.rs", "src/target/new.rs"],
+            ),
+            (
+                "modules",
+                "write node_modules/left-pad/index.js x",
+                &["node_modules/left-pad/index.js"],
+            ),
+            (
+                "a file with the name of a folder",
+                "write htmlcov x; write target x",
+                &["htmlcov", "target"],
+            ),
+            (
+                "one beside what the pipeline names",
+                "write reports.xml x",
+                &["reports.xml"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_script_that_a_check_runs_counts_wherever_it_lies() {
+    let world = || {
+        let mut world = littered();
+        world.checks(&[
+            &["sh", "./target/test.sh"],
+            &["cargo", "--target-dir", "target"],
+        ]);
+        world.act("write target/test.sh x; write target/debug/app x");
+        world
+    };
+    check(
+        world,
+        &[
+            (
+                "the script",
+                "write target/test.sh true",
+                &["target/test.sh"],
+            ),
+            ("what lies next to it", "write target/debug/app y", &[]),
+        ],
+    );
+}
+
+#[test]
+fn without_git_only_names_that_no_source_has_are_litter() {
+    check(
+        folder,
+        &[
+            (
+                "caches",
+                "write a/__pycache__/x.pyc x; write .pytest_cache/x x",
+                &[],
+            ),
+            (
+                "ordinary words",
+                "write target/x x; write coverage/x x",
+                &["coverage/x", "target/x"],
+            ),
+        ],
+    );
+}
+
 #[test]
 fn rules_that_hide_files_count_although_they_are_outside_the_tree() {
     check(

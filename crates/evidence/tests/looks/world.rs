@@ -369,6 +369,7 @@ fn definition() -> Definition {
         commands: BTreeMap::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        litter: Vec::new(),
         protocol: None,
         proofs: Vec::new(),
     }

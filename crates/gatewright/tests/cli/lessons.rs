@@ -129,17 +129,33 @@ fn a_check_that_changes_the_tree_has_no_verdict() {
     let project = project();
     project.write(
         "changes.toml",
-        SMALL.replace("grep -q Hello note.md", "touch made-by-the-check"),
+        SMALL.replace("grep -q Hello note.md", "cp other.txt source.txt"),
     );
+    project.write("other.txt", "formatted\n");
+    project.write("source.txt", "written\n");
     start(&project, "changes.toml").succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
     let ran = run(&project, "check").exits(1);
-    for words in ["GW-R51", "made-by-the-check"] {
+    for words in ["GW-R51", "source.txt"] {
         assert!(ran.stderr.contains(words), "{words}\n{ran}");
     }
     assert_eq!(stage(&project), "testing");
     run(&project, "check").succeeds();
+}
+
+#[test]
+fn what_a_check_makes_is_no_change_of_sources() {
+    let project = project();
+    project.write(
+        "makes.toml",
+        SMALL.replace("grep -q Hello note.md", "cp note.md report.xml"),
+    );
+    start(&project, "makes.toml").succeeds();
+    project.write("note.md", "Hello\n");
+    run(&project, "report").succeeds();
+    run(&project, "check").succeeds();
+    assert_ne!(stage(&project), "testing");
 }
 
 #[test]

@@ -120,16 +120,85 @@ fn a_check_that_fails_leads_to_a_fix_and_is_run_again() {
 #[test]
 fn a_check_that_changes_the_tree_does_not_count_and_a_person_hears_of_it() {
     let world = World::with(CHECKED, "true");
+    world.project.write("changed.txt", "a source\n");
     world.program("check-it", "date +%N > changed.txt");
     let ran = world.run("").exits(6);
     says(&ran.stdout, "r-test");
     says(&ran.stderr, "changed.txt");
-    says(&ran.stderr, ".gitignore");
+    says(&ran.stderr, "litter");
     assert!(
         world.starts().iter().all(|at| at != "fixing"),
         "no fixer can change that"
     );
     assert_ne!(world.status("r-test"), "completed");
+}
+
+/// A check, then a reviewer that runs the tests itself, and may change nothing.
+const REVIEWED: &str = r#"
+name  = "reviewed"
+about = "Test the work, then review it."
+start = "testing"
+
+[artifacts.review]
+path   = "review.txt"
+format = "text"
+
+[stages.testing]
+check     = ["check-it"]
+on.passed = "reviewing"
+on.failed = "stopped"
+
+[stages.reviewing]
+agent   = "reviewer"
+leaves  = ["review"]
+writes  = []
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// What a test run of Python leaves behind, each time with other bytes.
+const LITTERS: &str = "mkdir -p src/__pycache__ .pytest_cache coverage
+for file in src/__pycache__/m.cpython-312.pyc .pytest_cache/lastfailed coverage/lcov.info .coverage; do
+    date +%N > $file
+done";
+
+#[test]
+fn what_test_runs_leave_behind_voids_neither_a_check_nor_a_review() {
+    let world = World::with(REVIEWED, &format!("{LITTERS}\necho good > review.txt"));
+    world.program("check-it", LITTERS);
+    world.run("").succeeds();
+    assert!(!world.is_there(".gitignore"));
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(world.history("checked").len(), 1);
+    assert!(
+        world.history("checked")[0]["fact"]["made"]
+            .as_array()
+            .is_some_and(Vec::is_empty)
+    );
+}
+
+#[test]
+fn a_report_that_a_check_writes_voids_nothing_until_somebody_else_writes_to_it() {
+    let world = World::with(REVIEWED, "echo good > review.txt");
+    world.program("check-it", "date +%N > junit.xml");
+    world.run("").succeeds();
+    let checked = &world.history("checked")[0]["fact"];
+    assert_eq!(checked["made"][0], "junit.xml");
+    // A reviewer that changes it has strayed.
+    let world = World::with(REVIEWED, "echo good > review.txt; echo forged > junit.xml");
+    world.program("check-it", "date +%N > junit.xml");
+    world.run("").exits(6);
+    assert_ne!(world.status("r-test"), "completed");
+    // A pipeline may call it litter.
+    let named = REVIEWED.replace("[artifacts", "litter = [\"*.xml\"]\n\n[artifacts");
+    let world = World::with(&named, "echo good > review.txt; echo another > junit.xml");
+    world.program("check-it", "date +%N > junit.xml");
+    world.run("").succeeds();
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The top of a pipeline file: everything but the artifacts, stages and proofs themselves.
 
+use std::collections::BTreeMap;
+
 use engine::{
     AgentPattern, Artifact, ArtifactName, Begins, Budget, Counter, CounterName, Definition,
     GroupName, Meaning, Mode, Param, ParamName, PipelineName, StageName,
@@ -24,31 +26,17 @@ impl Reader<'_> {
             .optional(fields, "budget", Self::budget)
             .unwrap_or_default();
         let settings = self.settings(fields);
-        let params = self
-            .map(fields, "params", Self::param)
-            .into_iter()
-            .collect();
-        let counters = self
-            .map(fields, "counters", Self::counter)
-            .into_iter()
-            .collect();
-        let groups = self
-            .map(fields, "groups", Self::group)
-            .into_iter()
-            .collect();
-        let artifacts = self
-            .map(fields, "artifacts", Self::named_artifact)
-            .into_iter()
-            .collect();
+        let params = self.named(fields, "params", Self::param);
+        let counters = self.named(fields, "counters", Self::counter);
+        let groups = self.named(fields, "groups", Self::group);
+        let artifacts = self.named(fields, "artifacts", Self::named_artifact);
         let stages = self.map(fields, "stages", Self::stage);
         let views = self.optional(fields, "views", Self::views);
-        let commands = self
-            .map(fields, "commands", Self::slash_command)
-            .into_iter()
-            .collect();
+        let commands = self.named(fields, "commands", Self::slash_command);
         let helpers = self.helpers(fields);
         let gives = self.list(fields, "gives", Self::given);
         let ignores = self.list(fields, "ignores", Self::ignored);
+        let litter = self.list(fields, "litter", Self::litter);
         let protocol = self.optional(fields, "protocol", Self::protocol);
         let proofs = self.list(fields, "prove", Self::proof);
         let (name, about, start) = head?;
@@ -71,9 +59,20 @@ impl Reader<'_> {
             helpers,
             gives,
             ignores,
+            litter,
             protocol,
             proofs,
         })
+    }
+
+    /// The members of a table by their names.
+    fn named<Name: Ord, Member>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &'static str,
+        read: impl FnMut(&mut Self, &Entry) -> Option<(Name, Member)>,
+    ) -> BTreeMap<Name, Member> {
+        self.map(fields, key, read).into_iter().collect()
     }
 
     fn helpers(&mut self, fields: &Fields<'_>) -> Vec<AgentPattern> {

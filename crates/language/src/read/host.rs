@@ -1,6 +1,6 @@
 //! What a project and its host get: slash commands, files of agents, commands and skills, lines for git.
 
-use engine::{Act, CommandName, Outcome, nearest};
+use engine::{Act, CommandName, Outcome, PathGlob, nearest};
 
 use super::Reader;
 use crate::diagnostic::{listed, quote};
@@ -105,6 +105,31 @@ impl Reader<'_> {
         None
     }
 
+    /// A glob for untracked files that tools leave behind. A slash at its end means all below that folder.
+    pub(super) fn litter(&mut self, node: &Node) -> Option<PathGlob> {
+        let text = self.filled(node)?;
+        let folder = text.strip_suffix('/').map(|folder| format!("{folder}/**"));
+        let glob = folder.unwrap_or_else(|| text.clone());
+        let is_line = text.trim() == text && !text.chars().any(char::is_control);
+        let is_path = |part: &str| !matches!(part, "" | "." | "..");
+        let stays = !glob.contains('\\') && glob.split('/').all(is_path);
+        let (message, hint) = if !is_line || text.starts_with(['#', '!']) || !stays {
+            (
+                format!("{} is not a path pattern in the project", quote(&text)),
+                "write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`",
+            )
+        } else if is_everything(&glob) {
+            (
+                format!("{} would hide sources from every gate", quote(&text)),
+                "name the folder or the ending of what a tool leaves behind",
+            )
+        } else {
+            return Some(PathGlob::new(&glob));
+        };
+        self.report(LanguageRule::BadLitter, &node.span, message, hint);
+        None
+    }
+
     /// A file whose text becomes a part of the host's memory file.
     pub(super) fn protocol(&mut self, node: &Node) -> Option<String> {
         let text = self.file_text(node)?;
@@ -126,4 +151,9 @@ impl Reader<'_> {
         self.report(LanguageRule::BadProtocol, &node.span, message.into(), hint);
         None
     }
+}
+
+/// Does the glob name no folder and no file, only wildcards and dots?
+fn is_everything(glob: &str) -> bool {
+    glob.chars().all(|letter| "*?/.".contains(letter))
 }

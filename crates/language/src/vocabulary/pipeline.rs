@@ -83,6 +83,11 @@ pub(crate) static PIPELINE: Table = Table {
             "Lines for the project's `.gitignore`: files of agents that nobody commits.",
         ),
         optional(
+            "litter",
+            Shape::List(&Shape::Litter),
+            "Untracked files that tools leave behind, as `reports/**`: they are not part of the tree that gates check. A usual list applies anyway.",
+        ),
+        optional(
             "protocol",
             Shape::Reference,
             "A file next to the definition: instructions for every session of the project, as a part of the host's memory file.",

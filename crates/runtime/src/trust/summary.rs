@@ -127,7 +127,9 @@ impl TrustSummary<'_> {
         let ignores = ignores.map(|line| format!(".gitignore: {}", views::line(line)));
         let protocol = self.definition.protocol.iter();
         let protocol = protocol.map(|path| format!("CLAUDE.md: {}", views::line(path)));
-        let all: Vec<String> = ignores.chain(protocol).collect();
+        let litter = self.definition.litter.iter();
+        let litter = litter.map(|glob| format!("not checked: {}", views::line(glob.as_str())));
+        let all: Vec<String> = ignores.chain(protocol).chain(litter).collect();
         if !all.is_empty() {
             let title = paint.on(Style::Strong, "It adds to your files");
             let _ = writeln!(text, "\n{title}\n  {}", all.join("\n  "));
@@ -192,6 +194,7 @@ impl TrustSummary<'_> {
             "files": files.collect::<Vec<_>>(),
             "gives": self.definition.gives,
             "ignores": self.definition.ignores,
+            "litter": self.definition.litter.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "protocol": self.definition.protocol,
             "slash_commands": names.collect::<Vec<_>>(),
             "changed": changes,

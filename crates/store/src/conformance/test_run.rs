@@ -195,6 +195,7 @@ pub fn definition() -> Result<Definition, NameError> {
         helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        litter: Vec::new(),
         protocol: None,
         proofs: Vec::new(),
     })

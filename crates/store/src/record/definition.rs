@@ -11,7 +11,7 @@ use super::listing::records;
 records! {
     struct Definition {
         name, about, begins, start, mode, ttl, budget, settings, params, counters, groups,
-        artifacts, stages, views, commands, helpers, gives, ignores,
+        artifacts, stages, views, commands, helpers, gives, ignores, litter,
         protocol, proofs,
     }
     words Begins { Session = "session", Command = "command" }

@@ -97,7 +97,7 @@ records! {
         EnvironmentLost(reason) = "environment_lost",
         ProgramUnaccepted(reason) = "program_unaccepted",
     }
-    struct TreeAround { before, after }
+    struct TreeAround { before, after, made }
     struct OutsideChange { during, author, what }
     words Author { Worker = "worker", Unknown = "unknown" }
     kinds Outside {

@@ -437,6 +437,7 @@ fn checks(world: &World, how: CheckHow) -> Happening {
         tree: TreeAround {
             before: hash(before),
             after: hash(world.tree),
+            made: BTreeMap::new(),
         },
     })
 }

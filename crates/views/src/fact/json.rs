@@ -196,6 +196,7 @@ fn checked(
         "results": results.iter().map(check_json).collect::<Vec<_>>(),
         "tree_before": tree.before.to_string(),
         "tree_after": tree.after.to_string(),
+        "made": tree.made.keys().collect::<Vec<_>>(),
     })
 }
 

@@ -408,6 +408,7 @@ pub(crate) fn definition() -> Definition {
         helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        litter: Vec::new(),
         protocol: None,
         proofs: vec![Proof {
             name: "nothing completes unreviewed".to_owned(),

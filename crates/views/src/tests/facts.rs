@@ -60,6 +60,7 @@ fn checked(verdict: CheckVerdict, ended: CheckEnd) -> Fact {
     let tree = TreeAround {
         before: hash(1),
         after: hash(1),
+        made: BTreeMap::new(),
     };
     Fact::Checked {
         stage: stage_name("linting"),

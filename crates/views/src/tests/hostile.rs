@@ -118,6 +118,7 @@ fn hostile_entries(text: &mut impl FnMut() -> String) -> Vec<Entry> {
     let tree = TreeAround {
         before: hash(1),
         after: hash(2),
+        made: BTreeMap::new(),
     };
     let stage = || stage_name("linting");
     let given = BTreeMap::from([(text(), text())]);

@@ -134,6 +134,7 @@ impl Play {
         let tree = TreeAround {
             before: hash(0x77),
             after: hash(0x77),
+            made: BTreeMap::new(),
         };
         let what = Happening::Engine(EngineEvent::ChecksRan {
             stage,

@@ -129,6 +129,50 @@ pub(super) fn cases() -> Vec<Case> {
             "#]],
         ),
         case(
+            "litter = ['/tmp/x']",
+            expect![[r#"
+            error[GW-L136]: `/tmp/x` is not a path pattern in the project
+             --> p.toml:1:11
+              |
+            1 | litter = ['/tmp/x']
+              |           ^^^^^^^^
+              = help: write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`
+        "#]],
+        ),
+        case(
+            "litter = ['../out/**']",
+            expect![[r#"
+            error[GW-L136]: `../out/**` is not a path pattern in the project
+             --> p.toml:1:11
+              |
+            1 | litter = ['../out/**']
+              |           ^^^^^^^^^^^
+              = help: write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`
+        "#]],
+        ),
+        case(
+            "litter = ['**/*']",
+            expect![[r#"
+            error[GW-L136]: `**/*` would hide sources from every gate
+             --> p.toml:1:11
+              |
+            1 | litter = ['**/*']
+              |           ^^^^^^
+              = help: name the folder or the ending of what a tool leaves behind
+        "#]],
+        ),
+        case(
+            "litter = ['!src']",
+            expect![[r#"
+            error[GW-L136]: `!src` is not a path pattern in the project
+             --> p.toml:1:11
+              |
+            1 | litter = ['!src']
+              |           ^^^^^^
+              = help: write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`
+        "#]],
+        ),
+        case(
             "protocol = '../x.md'",
             expect![[r#"
                 error[GW-L130]: `../x.md` is not next to the definition

@@ -306,6 +306,7 @@ pub(super) fn definition() -> Definition {
         helpers: vec![AgentPattern::new("Explore")],
         gives: vec!["agents/writer.md".to_owned()],
         ignores: vec!["*.bundle.md".to_owned()],
+        litter: vec![PathGlob::new("out/**")],
         protocol: Some("protocol.md".to_owned()),
         proofs: proofs(),
     }
