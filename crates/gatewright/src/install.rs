@@ -3,6 +3,7 @@
 pub(crate) mod additions;
 pub(crate) mod claims;
 pub(crate) mod disk;
+pub(crate) mod given;
 pub(crate) mod health;
 pub(crate) mod hooks;
 pub(crate) mod host;
@@ -48,6 +49,14 @@ pub(crate) struct InstallRequest {
     /// A pipeline by its name or path; `None` means what is already installed.
     pub pipeline: Option<String>,
     pub target: HooksTarget,
+    pub altered: Altered,
+}
+
+/// What happens to an agent, command or skill with other content than the pipeline's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Altered {
+    Kept,
+    Replaced,
 }
 
 /// A planned installation.
@@ -145,7 +154,7 @@ fn in_project(
     let mut additions = Vec::new();
     for word in words(request, present.as_ref(), &project) {
         let mut chosen = pipeline::choose(context, &project, &record, &word)?;
-        chosen.plan(&mut plan, &record)?;
+        chosen.plan(&mut plan, &record, request.altered)?;
         additions.push(chosen.additions());
         let new = chosen.installed();
         after.pipelines.retain(|pipeline| pipeline.name != new.name);

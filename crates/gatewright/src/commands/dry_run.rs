@@ -21,6 +21,7 @@ use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
 use crate::install::additions::Additions;
 use crate::install::disk::BaseFolder;
+use crate::install::given;
 use crate::output::Output;
 use crate::task;
 
@@ -97,6 +98,7 @@ impl DryRun {
         let warnings = compiled.warnings.iter().map(|it| it.message.clone());
         let is_installed = *word != self.pipeline;
         let lacking = if is_installed {
+            missing.extend(altered(&project, &sources)?);
             lacking(&project, &sources, pipeline)?
         } else {
             Vec::new()
@@ -247,6 +249,15 @@ fn lacking(
     let missing = missing.into_iter();
     Ok(missing
         .map(|what| format!("{what}: `gatewright init` restores it"))
+        .collect())
+}
+
+/// Agents, commands and skills that are missing, or not what the pipeline gives.
+fn altered(project: &Project, sources: &Sources) -> Result<Vec<String>, Failure> {
+    let faults = given::faults(&BaseFolder::new(project.root.clone()), sources)?;
+    let faults = faults.into_iter();
+    Ok(faults
+        .map(|fault| format!("{}: {}", fault.says, fault.advice))
         .collect())
 }
 

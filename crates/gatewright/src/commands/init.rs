@@ -19,7 +19,9 @@ use crate::install::hooks::HooksTarget;
 use crate::install::host::TITLE;
 use crate::install::plan::Plan;
 use crate::install::record::InstallRecord;
-use crate::install::{self, InstallRequest, PreparedInstall, host, perform, pipeline, plugin};
+use crate::install::{
+    self, Altered, InstallRequest, PreparedInstall, host, perform, pipeline, plugin,
+};
 use crate::output::{Format, Output};
 
 /// Guard this project: install a pipeline and the hooks for Claude Code
@@ -48,6 +50,10 @@ pub(crate) struct Init {
     /// commands and skills
     #[arg(long, value_name = "DIR")]
     plugin: Option<PathBuf>,
+    /// Replace agents, commands and skills that differ from the pipeline's. Without it they are
+    /// kept and named
+    #[arg(long, conflicts_with_all = ["user", "plugin"])]
+    force: bool,
 }
 
 impl Init {
@@ -72,9 +78,15 @@ impl Init {
             (_, true) => HooksTarget::User,
             (false, false) => HooksTarget::Local,
         };
+        let altered = if self.force {
+            Altered::Replaced
+        } else {
+            Altered::Kept
+        };
         InstallRequest {
             pipeline: self.pipeline.clone(),
             target,
+            altered,
         }
     }
 

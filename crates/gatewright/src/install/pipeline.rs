@@ -14,16 +14,15 @@ use runtime::group_members;
 use runtime::project_files::PROJECT_FOLDER as OWN_FOLDER;
 use runtime::trust::{self, Subject};
 
+use super::Altered;
 use super::additions::Additions;
 use super::disk::BaseFolder;
-use super::host::PLACES;
+use super::given;
 use super::plan::{Change, Plan};
 use super::record::{FileKind, InstallRecord};
 
 /// What a new user gets who names none.
 pub(crate) const DEFAULT: &str = "context-first";
-
-const HOST_FOLDER: &str = PLACES.folder;
 
 /// A pipeline with its files.
 pub(crate) struct PipelineToInstall {
@@ -58,22 +57,20 @@ fn builtin_in(
 ) -> Result<PipelineToInstall, DefinitionError> {
     let file = format!("{OWN_FOLDER}/{}.toml", builtin.name);
     let base = BaseFolder::new(project.root.clone());
-    if let Some(present) = base.read(&file)?
-        && present != builtin.text.as_bytes()
-        && !record.has_unchanged(&file, &present)
-    {
+    let sources = builtin.sources();
+    let files = files_in_project(&file, &sources);
+    if base.read(&file)?.is_some() && other(&base, record, &files)?.is_some() {
         let mut chosen = own(context, project, &project.root.join(&file), &file)?;
         let note = format!("{file} is this project's own version of {}", builtin.name);
         chosen.notes.push(note);
         return Ok(chosen);
     }
-    let sources = builtin.sources();
     let definition = definition::compile(&sources)?.pipeline.definition().clone();
-    let referred = sources.files.iter();
-    let referred = referred.map(|(path, bytes)| (format!("{OWN_FOLDER}/{path}"), bytes.clone()));
-    let main = (file.clone(), sources.main.bytes.clone());
-    let files: Vec<(String, Vec<u8>)> = std::iter::once(main).chain(referred).collect();
-    refuse_others(&base, record, &files)?;
+    if let Some(path) = other(&base, record, &files)? {
+        let message =
+            format!("{path} already exists with other content, and the pipeline needs it");
+        return Err(Failure::refused(message).hint("rename it and retry").into());
+    }
     Ok(PipelineToInstall {
         definition,
         sources,
@@ -83,22 +80,28 @@ fn builtin_in(
     })
 }
 
-/// A file of another content in the place of one of ours would make another pipeline of it.
-fn refuse_others(
+/// The files of a shipped pipeline, by their path in the project.
+fn files_in_project(main: &str, sources: &Sources) -> Vec<(String, Vec<u8>)> {
+    let referred = sources.files.iter();
+    let referred = referred.map(|(path, bytes)| (format!("{OWN_FOLDER}/{path}"), bytes.clone()));
+    let main = (main.to_owned(), sources.main.bytes.clone());
+    std::iter::once(main).chain(referred).collect()
+}
+
+/// The first file of other content in the place of one of ours: it makes another pipeline of it.
+fn other<'a>(
     base: &BaseFolder,
     record: &InstallRecord,
-    files: &[(String, Vec<u8>)],
-) -> Result<(), Failure> {
+    files: &'a [(String, Vec<u8>)],
+) -> Result<Option<&'a str>, Failure> {
     for (path, bytes) in files {
         let present = base.read(path)?;
         let other = present.filter(|present| present != bytes);
         if other.is_some_and(|present| !record.has_unchanged(path, &present)) {
-            let message =
-                format!("{path} already exists with other content, and the pipeline needs it");
-            return Err(Failure::refused(message).hint("rename it and retry"));
+            return Ok(Some(path));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// A pipeline of the project's own. Nothing of it reaches the host before a person trusts it.
@@ -138,20 +141,28 @@ fn inside(path: &Path, root: &Path) -> Result<String, Failure> {
 
 impl PipelineToInstall {
     /// Plans the pipeline's own files, and those that the host gets.
-    pub(crate) fn plan(&mut self, plan: &mut Plan, record: &InstallRecord) -> Result<(), Failure> {
+    pub(crate) fn plan(
+        &mut self,
+        plan: &mut Plan,
+        record: &InstallRecord,
+        altered: Altered,
+    ) -> Result<(), Failure> {
         plan.notes.append(&mut self.notes);
         for (path, bytes) in &self.files {
             let before = plan.base.read(path)?;
             plan.push(made(path, before, bytes));
         }
         for (path, bytes) in language::given_files(&self.sources) {
-            let path = format!("{HOST_FOLDER}/{path}");
+            let path = given::host_path(path);
             let before = plan.base.read(&path)?;
-            match before {
-                Some(present) if present != bytes && !record.has_unchanged(&path, &present) => {
-                    plan.note(format!("{path} is yours and was not changed"));
-                }
-                before => plan.push(made(&path, before, bytes)),
+            let is_theirs = before
+                .as_ref()
+                .is_some_and(|present| present != bytes && !record.has_unchanged(&path, present));
+            match altered {
+                Altered::Kept if is_theirs => plan.note(format!(
+                    "{path} is yours and was not changed; `gatewright init --force` replaces it"
+                )),
+                Altered::Kept | Altered::Replaced => plan.push(made(&path, before, bytes)),
             }
         }
         Ok(())

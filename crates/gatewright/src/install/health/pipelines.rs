@@ -1,6 +1,9 @@
 //! Checks the pipelines of this project: are they valid and trusted?
 
+use std::path::{Path, PathBuf};
+
 use engine::{Begins, Definition};
+use language::Sources;
 use runtime::definition::{self, DefinitionError};
 use runtime::enrolment::InstalledPipeline;
 use runtime::failure::Failure;
@@ -12,6 +15,7 @@ use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::install;
 use crate::install::additions::Additions;
 use crate::install::disk::BaseFolder;
+use crate::install::given;
 
 pub(super) fn findings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
     let installed = match &doctor.installed {
@@ -53,14 +57,19 @@ fn none(doctor: &DoctorContext<'_>) -> Finding {
 fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<Finding> {
     let name = &pipeline.name;
     let found = match look(doctor, pipeline) {
-        Ok((additions, definition)) => {
+        Ok(Examined {
+            root,
+            sources,
+            definition,
+        }) => {
             let how = match pipeline.begins {
                 Begins::Session => "every session has a run of it",
                 Begins::Command => "a command starts it",
             };
             let fine = CheckTopic::Pipelines.fine(format!("{name} is trusted; {how}"));
             return std::iter::once(fine)
-                .chain(missing(doctor, &additions))
+                .chain(given(&root, &sources))
+                .chain(missing(doctor, &Additions::of(&definition, &sources)))
                 .chain(missing_programs(doctor, &definition))
                 .collect();
         }
@@ -77,6 +86,19 @@ fn of_pipeline(doctor: &DoctorContext<'_>, pipeline: &InstalledPipeline) -> Vec<
         }
     };
     vec![found]
+}
+
+/// What the host would not find, or find changed: then other agents work than the trusted ones.
+fn given(root: &Path, sources: &Sources) -> Vec<Finding> {
+    match given::faults(&BaseFolder::new(root.to_owned()), sources) {
+        Ok(faults) => faults
+            .into_iter()
+            .map(|fault| CheckTopic::Pipelines.red(fault.says, fault.advice))
+            .collect(),
+        Err(Failure { message, hints, .. }) => {
+            vec![CheckTopic::Pipelines.red(message, hints.join("; "))]
+        }
+    }
 }
 
 /// What the checks and workers of the pipeline would not find.
@@ -109,17 +131,34 @@ fn missing(doctor: &DoctorContext<'_>, additions: &Additions) -> Vec<Finding> {
     }
 }
 
-/// Would a session that begins now get this pipeline? Then this is it, with what it adds to the project.
+/// A pipeline that a session which begins now would get.
+struct Examined {
+    /// The worktree that has it.
+    root: PathBuf,
+    sources: Sources,
+    definition: Definition,
+}
+
+impl Examined {
+    fn new(root: &Path, sources: Sources, definition: &Definition) -> Self {
+        Self {
+            root: root.to_owned(),
+            sources,
+            definition: definition.clone(),
+        }
+    }
+}
+
+/// Would a session that begins now get this pipeline? Then this is it.
 fn look(
     doctor: &DoctorContext<'_>,
     pipeline: &InstalledPipeline,
-) -> Result<(Additions, Definition), DefinitionError> {
+) -> Result<Examined, DefinitionError> {
     let root = &doctor.project.root;
     let Some(file) = &pipeline.file else {
         let sources = definition::find(pipeline.name.as_str(), root, root)?;
         let compiled = definition::compile(&sources)?;
-        let definition = compiled.pipeline.definition();
-        return Ok((Additions::of(definition, &sources), definition.clone()));
+        return Ok(Examined::new(root, sources, compiled.pipeline.definition()));
     };
     // As the hook does: a worktree without the file goes by the main one's.
     let main = doctor.project.main_root();
@@ -129,11 +168,9 @@ fn look(
     let sources = group_members::with_members(definition::read(&path, file)?, root)?;
     let compiled = definition::compile(&sources)?;
     let definition = compiled.pipeline.definition();
-    let additions = Additions::of(definition, &sources);
-    if trust::is_shipped(&sources) {
-        return Ok((additions, definition.clone()));
+    if !trust::is_shipped(&sources) {
+        let subject = Subject::new(&path, &sources, definition, root)?;
+        trust::require(&doctor.state, file, &subject)?;
     }
-    let subject = Subject::new(&path, &sources, definition, root)?;
-    trust::require(&doctor.state, file, &subject)?;
-    Ok((additions, definition.clone()))
+    Ok(Examined::new(root, sources, definition))
 }
