@@ -118,9 +118,23 @@ pub fn project_names(root: &Path) -> BTreeSet<String> {
         let ending = path.extension()?.to_str()?;
         let name = path.file_stem()?.to_str()?;
         let known = ENDINGS.contains(&ending) && PipelineName::parse(name).is_ok();
-        known.then(|| name.to_owned())
+        (known && !is_settings(&path)).then(|| name.to_owned())
     });
     named.collect()
+}
+
+/// Is this a settings file next to the pipelines? Its JSON has no stages. What cannot be read may be a
+/// pipeline, and whoever asks for it learns why.
+fn is_settings(path: &Path) -> bool {
+    let is_json = path.extension().is_some_and(|ending| ending == "json");
+    let mut text = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(MOST_BYTES as u64).read_to_end(&mut text));
+    let value = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
+    match value {
+        Some(serde_json::Value::Object(fields)) => is_json && !fields.contains_key("stages"),
+        Some(_) | None => false,
+    }
 }
 
 fn unknown(word: &str, root: &Path) -> Failure {

@@ -14,8 +14,8 @@ const MOST_BYTES: u64 = 1024 * 1024;
 /// The agent of a step that names none: every Claude Code session has it.
 const ANYBODY: &str = "general-purpose";
 
-/// The keys of the list in an object: plans of agents call it `phases`.
-const LISTS: [&str; 2] = ["steps", "phases"];
+/// The keys of the list in an object: plans of agents call it `phases`, and the view of a task graph `tasks`.
+const LISTS: [&str; 3] = ["steps", "phases", "tasks"];
 
 /// The steps in a file.
 pub fn read(path: &Path) -> Result<Vec<Step>, Failure> {
@@ -74,15 +74,20 @@ fn parse(text: &str, shape: Shape) -> Result<Vec<Step>, String> {
 
 /// The list itself, or the one in an object.
 fn listed(value: Value) -> Result<Vec<Value>, String> {
-    let found = match value {
+    let mut fields = match value {
         Value::Array(items) => return Ok(items),
-        Value::Object(mut fields) => LISTS.map(|name| fields.remove(name)),
-        _ => [None, None],
+        Value::Object(fields) => fields,
+        _ => return Err("there is no list of steps".to_owned()),
     };
-    match found {
-        [Some(Value::Array(items)), None] | [None, Some(Value::Array(items))] => Ok(items),
-        [Some(_), Some(_)] => Err("it has both `steps` and `phases`".to_owned()),
-        _ => Err("there is no list of steps".to_owned()),
+    let named = LISTS.iter().filter(|name| fields.contains_key(**name));
+    let named: Vec<&str> = named.copied().collect();
+    match named.as_slice() {
+        [name] => match fields.remove(*name) {
+            Some(Value::Array(items)) => Ok(items),
+            _ => Err(format!("`{name}` is not a list")),
+        },
+        [] => Err("there is no list of steps".to_owned()),
+        several => Err(format!("it has `{}`: keep one", several.join("` and `"))),
     }
 }
 
@@ -146,6 +151,14 @@ mod tests {
     }
 
     #[test]
+    fn the_view_of_a_task_graph_is_read_again() {
+        let graph = r#"{"workflow_id": "wf_1", "task": "x", "current_wave": 0, "waves": [["a"], ["b"]], "tasks": [
+            {"id": "a", "phase": "phase_0", "title": "begin", "agent": "worker", "needs": [], "wave": 0, "status": "completed"},
+            {"id": "b", "phase": "phase_1", "title": "go on", "agent": "worker", "needs": ["a"], "wave": 1, "status": "pending"}]}"#;
+        assert_eq!(described(graph), ["a begin worker ", "b go on worker a"]);
+    }
+
+    #[test]
     fn a_list_and_an_object_say_the_same() {
         let steps = r#"[{"id": "a", "title": "begin", "agent": "worker"},
             {"id": "b", "title": "end", "needs": ["a"]}]"#;
@@ -202,7 +215,7 @@ mod tests {
             (
                 r#"{"steps": ["a"], "phases": ["b"]}"#,
                 Shape::Any,
-                "both `steps` and `phases`",
+                "`steps` and `phases`",
             ),
             (&format!("[{many}]"), Shape::Any, "1000 steps"),
         ] {

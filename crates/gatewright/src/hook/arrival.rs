@@ -22,6 +22,7 @@ use runtime::{find_run, ids, unused_runs};
 use store::RunSummary;
 
 use super::call::HookCall;
+use super::command::TypedStart;
 use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
@@ -144,7 +145,10 @@ impl Arriving<'_> {
             // The host reports a command twice: as the prompt that it is, and when it is expanded.
             What::CommandTyped { name, arguments } if self.event == Event::UserPromptExpansion => {
                 match self.starts(name) {
-                    Some(pipeline) => self.typed(context, pipeline, arguments).map(Some),
+                    Some(pipeline) => {
+                        let typed = TypedStart { name, arguments };
+                        self.typed(context, pipeline, &typed).map(Some)
+                    }
                     None => self.always_on(context),
                 }
             }
@@ -307,10 +311,10 @@ impl Arriving<'_> {
         &self,
         context: &Context,
         pipeline: &InstalledPipeline,
-        arguments: &str,
+        typed: &TypedStart<'_>,
     ) -> Result<Answer, Failure> {
         let by = Who::Through(self.session.clone());
-        let (params, task) = command::params(context, &self.word(context, pipeline), arguments)?;
+        let (params, task) = command::params(context, &self.word(context, pipeline), typed)?;
         self.begin(context, pipeline, task, &params, by)
     }
 

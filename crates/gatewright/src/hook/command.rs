@@ -180,7 +180,7 @@ fn meant(act: &Act, arguments: &str) -> Meant {
 pub(super) fn params(
     context: &Context,
     pipeline: &str,
-    arguments: &str,
+    typed: &TypedStart<'_>,
 ) -> Result<(Vec<(ParamName, String)>, String), Failure> {
     let sources = definition::find(pipeline, &context.folder, &context.folder);
     let compiled = sources.and_then(|sources| definition::compile(&sources));
@@ -193,7 +193,7 @@ pub(super) fn params(
     })?;
     let definition = compiled.pipeline.definition();
     let mut params: Vec<(ParamName, String)> = Vec::new();
-    let mut rest = arguments.trim();
+    let mut rest = typed.arguments.trim();
     while let Some((word, after)) = first_word(rest) {
         let Some((name, value)) = word.split_once('=') else {
             break;
@@ -214,17 +214,35 @@ pub(super) fn params(
         })
         .map(|(name, _)| name)
         .collect();
-    if let ([only], Some((word, _))) = (missing.as_slice(), first_word(rest))
-        && could_be(definition.params.get(*only), word)
-    {
-        params.push(((*only).clone(), word.to_owned()));
+    match (missing.as_slice(), first_word(rest)) {
+        ([], _) => {}
+        ([only], Some((word, _))) if could_be(definition.params.get(*only), word) => {
+            params.push(((*only).clone(), word.to_owned()));
+        }
+        (missing, _) => {
+            let named: Vec<&str> = missing.iter().map(|name| name.as_str()).collect();
+            let message = format!("{} is missing", named.join(", "));
+            return Err(Failure::refused(message).hint(typed.usage(missing)));
+        }
     }
     if rest.is_empty() {
-        return Err(Failure::refused(
-            "the task is empty; type it after the command",
-        ));
+        return Err(Failure::refused("the task is empty").hint(typed.usage(&missing)));
     }
     Ok((params, rest.to_owned()))
+}
+
+/// A command that starts a run, as a person typed it.
+pub(super) struct TypedStart<'a> {
+    pub name: &'a CommandName,
+    pub arguments: &'a str,
+}
+
+impl TypedStart<'_> {
+    /// What to type, with these parameters.
+    fn usage(&self, params: &[&ParamName]) -> String {
+        let params = params.iter().map(|name| format!(" {name}=VALUE"));
+        format!("type `/{}{} TASK`", self.name, params.collect::<String>())
+    }
 }
 
 /// Could this word be meant for the parameter? A path looks like one; anything else begins the task.
@@ -283,8 +301,13 @@ mod tests {
             runtime::environment::Environment::default(),
             folder.path().into(),
         );
+        let name = CommandName::parse("create-playbook").unwrap();
+        let typed = |arguments: &str| {
+            let name = &name;
+            params(&context, "ansible", &TypedStart { name, arguments })
+        };
         let read = |arguments: &str| {
-            let (params, task) = params(&context, "ansible", arguments).unwrap();
+            let (params, task) = typed(arguments).unwrap();
             let params: Vec<String> = params
                 .into_iter()
                 .map(|(name, value)| format!("{name}={value}"))
@@ -300,9 +323,12 @@ mod tests {
             read("site.yml with nginx"),
             expected("target=site.yml", "site.yml with nginx")
         );
-        // A word that is no path is the beginning of the task, and an empty task is none.
-        assert_eq!(read("Install Docker"), expected("", "Install Docker"));
-        assert_eq!(read("tarqet=a.yml go"), expected("", "tarqet=a.yml go"));
-        assert!(params(&context, "ansible", "target=site.yml").is_err());
+        // A word that is no path is the beginning of the task: then the target is missing.
+        for missing in ["Install Docker", "tarqet=a.yml go", ""] {
+            let failure = typed(missing).unwrap_err();
+            let usage = "`/create-playbook target=VALUE TASK`";
+            assert!(failure.hints.join("").contains(usage), "{missing}");
+        }
+        assert!(typed("target=site.yml").is_err(), "an empty task is none");
     }
 }

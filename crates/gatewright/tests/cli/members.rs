@@ -112,6 +112,29 @@ fn a_built_in_pipeline_with_more_agents_must_be_trusted() {
     project.run(start).succeeds();
 }
 
+/// The settings file is next to the pipelines, and is none of them.
+#[test]
+fn a_settings_file_is_not_taken_for_a_pipeline() {
+    let project = Project::new(PROGRAM);
+    project.run(["init", "context-first", "--yes"]).succeeds();
+    project.write(".gatewright/agents.json", r#"{"language": ["rust-*"]}"#);
+    let listed = project.run(["pipelines", "--json"]).succeeds();
+    assert!(!listed.stdout.contains("\"agents\""), "{listed}");
+    project.person(["trust"], "yes\n").succeeds();
+    let start = ["start", "context-first", "--task", "x", "--by-hand"];
+    project.run(start).succeeds();
+    // A pipeline in JSON is one, also if it is broken.
+    project.write(
+        ".gatewright/other.json",
+        r#"{"name": "other", "stages": {}}"#,
+    );
+    project.write(".gatewright/broken.json", "{");
+    let listed = project.run(["pipelines", "--json"]).succeeds();
+    for name in ["\"other\"", "\"broken\""] {
+        assert!(listed.stdout.contains(name), "{listed}");
+    }
+}
+
 /// A member that would break a promise is refused, wherever it comes from.
 #[test]
 fn every_promise_is_proved_again_with_the_new_members() {

@@ -209,6 +209,27 @@ fn the_model_is_told_too_that_a_command_began_no_run() {
 }
 
 #[test]
+fn a_command_without_its_parameter_is_told_how_to_type_it() {
+    let text = OPEN.replace("begins = \"session\"", "begins = \"command\"");
+    let more = "[params]\ntarget = { about = \"what to write\", is = \"path\" }\n\n[commands]\ngo = \"start\"\n";
+    let seat = Seat::installed_as("open", &format!("{text}\n{more}"));
+    let typed = |arguments: &str| {
+        let payload = json!({
+            "hook_event_name": "UserPromptExpansion", "expansion_type": "slash_command",
+            "command_name": "go", "command_args": arguments, "prompt": format!("/go {arguments}"),
+        });
+        seat.hook("UserPromptExpansion", &payload).succeeds().stdout
+    };
+    for arguments in ["", "Greet people"] {
+        let told = typed(arguments);
+        assert!(told.contains("`/go target=VALUE TASK`"), "{told}");
+        assert!(!told.contains("--param"), "{told}");
+    }
+    let told = typed("target=site.yml Greet people");
+    assert!(told.contains("`working`"), "{told}");
+}
+
+#[test]
 fn where_nothing_is_installed_nothing_is_said_and_no_store_is_opened() {
     let seat = with_skills(Seat::bare());
     for call in starting().into_iter().chain(ordinary()) {

@@ -250,6 +250,15 @@ fn a_report_says_what_a_run_waits_for() {
 }
 
 #[test]
+fn a_report_names_the_phase_before_and_after_the_steps() {
+    let mut run = building();
+    run.graphs.clear();
+    run.position.stage = StageName::parse("reviewing").unwrap();
+    let text = by_hand(&ViewFormat::WorkflowReport, &run);
+    assert!(text.contains("Current Phase: reviewing\n"), "{text}");
+}
+
+#[test]
 fn a_task_graph_with_its_waves() {
     expect![[r#"
         {
