@@ -124,7 +124,7 @@ pub fn project_names(root: &Path) -> BTreeSet<String> {
 }
 
 /// Is this a settings file next to the pipelines? Its JSON has no stages. What cannot be read may be a
-/// pipeline, and whoever asks for it learns why.
+/// pipeline.
 fn is_settings(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
     let mut text = Vec::new();

@@ -96,8 +96,7 @@ impl DryRun {
         let programs = programs::needed(context, &project, &wanted)?;
         missing.extend(programs.iter().filter_map(absent));
         let warnings = compiled.warnings.iter().map(|it| it.message.clone());
-        let is_installed = *word != self.pipeline;
-        let lacking = if is_installed {
+        let lacking = if *word != self.pipeline {
             missing.extend(altered(&project, &sources)?);
             lacking(&project, &sources, pipeline)?
         } else {
