@@ -16,6 +16,7 @@ use crate::duty::{duty_words, settings};
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
+use crate::session_prompt;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
@@ -45,6 +46,8 @@ pub struct NextAction {
     pub actor: Actor,
     /// The whole sentence, with its actor.
     pub what: Untrusted,
+    /// How the session that holds the run starts or continues the agent.
+    pub call: Option<Untrusted>,
     /// What to type, each a choice of its own.
     pub commands: Vec<String>,
     pub reads: Vec<ArtifactSpec>,
@@ -93,6 +96,7 @@ pub struct VerdictField {
 /// Describes the engine's list for the run's driver.
 pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
     let builder = ActionBuilder {
+        pipeline,
         definition: pipeline.definition(),
         run,
     };
@@ -143,6 +147,7 @@ impl NextView {
 }
 
 struct ActionBuilder<'a> {
+    pipeline: &'a Pipeline,
     definition: &'a Definition,
     run: &'a Run,
 }
@@ -251,7 +256,10 @@ impl ActionBuilder<'_> {
         let ours = self.is_ours(duty);
         let step_command = ours.then(|| self.command("step", &flag));
         let report = self.report(&format!(" --agent {agent}{flag}"));
+        let is_sessions = self.run.driver == Driver::Guarded && !ours;
+        let call = || session_prompt::agent_call(self.pipeline, self.run, agent, duty);
         NextAction {
+            call: is_sessions.then(|| Untrusted::new(call())),
             commands: step_command.into_iter().chain(report).collect(),
             reads: self.artifact_specs(reads, step, agent.as_str()),
             leaves: self.artifact_specs(leaves, step, agent.as_str()),
@@ -380,6 +388,7 @@ fn plain(actor: Actor, what: &str) -> NextAction {
     NextAction {
         actor,
         what,
+        call: None,
         commands: Vec::new(),
         reads: Vec::new(),
         leaves: Vec::new(),

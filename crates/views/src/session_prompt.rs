@@ -40,6 +40,16 @@ pub fn session_prompt(pipeline: &Pipeline, run: &Run) -> String {
     lines.join("\n")
 }
 
+/// How a session starts or continues an agent.
+pub(crate) fn agent_call(
+    pipeline: &Pipeline,
+    run: &Run,
+    agent: &AgentName,
+    duty: &NextDuty,
+) -> String {
+    SessionPrompt { pipeline, run }.agent(agent, duty)
+}
+
 struct SessionPrompt<'a> {
     pipeline: &'a Pipeline,
     run: &'a Run,
@@ -319,8 +329,8 @@ impl SessionPrompt<'_> {
         });
         let place = place.unwrap_or_default();
         format!(
-            "ask the person each question of the worker{place} with AskUserQuestion; copy the \
-             question and its options exactly"
+            "ask the person each question of the worker{place} with AskUserQuestion, at most four in \
+             one call; copy the question and its options exactly"
         )
     }
 

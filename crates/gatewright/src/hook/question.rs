@@ -39,6 +39,17 @@ enum RunAnswer {
     Texts(Vec<(String, String)>),
 }
 
+/// How much of what the run asks is answered.
+enum Matched {
+    Nothing,
+    /// These questions of the worker are still open.
+    Part(Vec<Question>),
+    Whole(RunAnswer),
+}
+
+/// Questions with the labels that a person chose for each, or the text that they typed.
+type Given = Vec<(String, Vec<String>)>;
+
 /// The host reports answers. They count only where they were given to the run's own question, word for
 /// word: the session writes the questions, and a person's word about something else is not an answer.
 pub(super) fn answered(
@@ -49,16 +60,58 @@ pub(super) fn answered(
     let Some(ask) = asked(guarded) else {
         return Ok(Answer::nothing());
     };
-    let Some(found) = matching(guarded, &ask, given)? else {
+    let mut noted = noted_before(guarded);
+    let earlier = recorded(guarded, call.payload, &noted.calls);
+    let earlier = earlier.map(|record| record.answers).unwrap_or_default();
+    let all: Given = given.iter().cloned().chain(earlier).collect();
+    let matched = matching(guarded, &ask, &all)?;
+    if let Matched::Nothing = matched {
         return Ok(did_not_count(guarded));
-    };
+    }
     let Some(number) = &call.payload.tool_call else {
         return Ok(not_a_persons(guarded, NOBODY_KNOWS));
     };
-    match recorded(guarded, call.payload, number) {
-        Some(recorded) => counted(guarded, number, &recorded),
-        None => noted(guarded, number, &found),
+    noted.calls.push(number.clone());
+    match matched {
+        Matched::Whole(found) => match recorded(guarded, call.payload, &noted.calls) {
+            Some(recorded) => {
+                forget(guarded);
+                counted(guarded, number, &recorded)
+            }
+            None => note_whole(guarded, noted, &found),
+        },
+        Matched::Part(open) => {
+            note(guarded, &noted)?;
+            Ok(still_open(guarded, &open))
+        }
+        Matched::Nothing => Ok(did_not_count(guarded)),
     }
+}
+
+/// What was answered before in this visit of the stage.
+fn noted_before(guarded: &Guarded<'_, '_>) -> NotedAnswer {
+    let (state, run) = (&guarded.workspace.state, guarded.opened.run());
+    let visit = run.position.visit;
+    let before = witness::noted_answer(state, &run.id, &guarded.session);
+    before
+        .filter(|before| before.visit == visit)
+        .unwrap_or(NotedAnswer {
+            calls: Vec::new(),
+            is_whole: false,
+            visit,
+        })
+}
+
+fn note(guarded: &Guarded<'_, '_>, noted: &NotedAnswer) -> Result<(), Failure> {
+    let state = &guarded.workspace.state;
+    let run = &guarded.opened.run().id;
+    witness::note_answer(state, run, &guarded.session, noted)
+        .map_err(Failure::file("write to", state.folder()))
+}
+
+fn forget(guarded: &Guarded<'_, '_>) {
+    let (state, run) = (&guarded.workspace.state, guarded.opened.run());
+    witness::forget_answer(state, &run.id, &guarded.session);
 }
 
 /// Counts an answer that waits for the host's record, at the next event of the session.
@@ -75,10 +128,10 @@ pub(super) fn confirm(
         return Ok(None);
     };
     // With another visit, the question was answered in another way.
-    let confirmed = if noted.visit == visit {
-        Some(wait_for_record(guarded, call.payload, &noted.call)?)
-    } else {
-        None
+    let confirmed = match (noted.visit == visit, noted.is_whole) {
+        (true, true) => Some(wait_for_record(guarded, call.payload, &noted.calls)?),
+        (true, false) => return Ok(None),
+        (false, _) => None,
     };
     witness::forget_answer(&state, &id, &guarded.session);
     Ok(confirmed)
@@ -116,27 +169,35 @@ fn follows_an_answer(what: &What, event: Event) -> bool {
 fn wait_for_record(
     guarded: &mut Guarded<'_, '_>,
     payload: &Payload,
-    number: &CallId,
+    calls: &[CallId],
 ) -> Result<Answer, Failure> {
     guarded.workspace.context.expect_delay();
     for look in 0..LOOKS {
         if look > 0 {
             thread::sleep(BETWEEN_LOOKS);
         }
-        if let Some(recorded) = recorded(guarded, payload, number) {
+        let recorded = recorded(guarded, payload, calls);
+        if let (Some(recorded), Some(number)) = (recorded, calls.last()) {
             return counted(guarded, number, &recorded);
         }
     }
     Ok(not_a_persons(guarded, NOBODY_KNOWS))
 }
 
+/// What the host has recorded about all these calls, the latest first; nothing before it has recorded
+/// each of them.
 fn recorded(
     guarded: &Guarded<'_, '_>,
     payload: &Payload,
-    number: &CallId,
+    calls: &[CallId],
 ) -> Option<RecordedAnswer> {
     let record = Path::new(payload.transcript.as_deref()?);
-    witness::recorded_answer(record, &guarded.session, number, DEFAULT_SESSION_HOST)
+    let one = |call| witness::recorded_answer(record, &guarded.session, call, DEFAULT_SESSION_HOST);
+    let all: Vec<RecordedAnswer> = calls.iter().rev().map(one).collect::<Option<_>>()?;
+    Some(RecordedAnswer {
+        by_person: all.iter().all(|one| one.by_person),
+        answers: all.into_iter().flat_map(|one| one.answers).collect(),
+    })
 }
 
 /// The record says who answered, and what.
@@ -149,11 +210,11 @@ fn counted(
         return Ok(not_a_persons(guarded, A_HOOK));
     }
     let ask = asked(guarded);
-    let found = match &ask {
+    let matched = match &ask {
         Some(ask) => matching(guarded, ask, &recorded.answers)?,
-        None => None,
+        None => Matched::Nothing,
     };
-    let Some(found) = found else {
+    let Matched::Whole(found) = matched else {
         return Ok(did_not_count(guarded));
     };
     let (by, session) = (guarded.person(), guarded.session.as_str());
@@ -187,19 +248,14 @@ fn request(
 }
 
 /// The host has not written yet who answered. The session already hears what follows, so that it goes on.
-fn noted(
+fn note_whole(
     guarded: &mut Guarded<'_, '_>,
-    number: &CallId,
+    noted: NotedAnswer,
     found: &RunAnswer,
 ) -> Result<Answer, Failure> {
-    let state = &guarded.workspace.state;
+    let is_whole = true;
+    note(guarded, &NotedAnswer { is_whole, ..noted })?;
     let opened = &guarded.opened;
-    let noted = NotedAnswer {
-        call: number.clone(),
-        visit: opened.run().position.visit,
-    };
-    witness::note_answer(state, &opened.run().id, &guarded.session, &noted)
-        .map_err(Failure::file("write to", state.folder()))?;
     let request = request(guarded.workspace, opened, found)?;
     let after = commit::preview(guarded.workspace, opened, &guarded.person(), &request)?;
     let standing = views::session_prompt(&after.pipeline, after.run());
@@ -207,6 +263,20 @@ fn noted(
         "The answer counts with your next step, when the host has recorded that the person gave it. \
          Then:\n{standing}"
     )))
+}
+
+/// Some questions are answered, and the session asks the others.
+fn still_open(guarded: &Guarded<'_, '_>, open: &[Question]) -> Answer {
+    let opened = &guarded.opened;
+    let questions = open
+        .iter()
+        .map(|question| format!("\"{}\"", views::line(&question.text)));
+    let questions: Vec<String> = questions.collect();
+    Answer::for_model(format!(
+        "These answers are kept. Ask the questions that are still open, at most four in one call: {}\n{}",
+        questions.join(", "),
+        views::session_prompt(&opened.pipeline, opened.run())
+    ))
 }
 
 /// The person answered something, and both sides learn that the run has no answer by it.
@@ -239,12 +309,12 @@ fn matching(
     guarded: &Guarded<'_, '_>,
     ask: &AskWork,
     given: &[(String, Vec<String>)],
-) -> Result<Option<RunAnswer>, Failure> {
+) -> Result<Matched, Failure> {
     Ok(match ask.questions {
-        Questions::Choice { .. } => chosen(guarded, given),
+        Questions::Choice { .. } => chosen(guarded, given).map_or(Matched::Nothing, Matched::Whole),
         Questions::From { .. } => {
             let questions = answers::questions(guarded.workspace, &guarded.opened)?;
-            matched(&questions.unwrap_or_default(), given).map(RunAnswer::Texts)
+            matched(questions.unwrap_or_default(), given)
         }
     })
 }
@@ -286,19 +356,20 @@ fn meant(stage: &Stage, typed: &str) -> Option<RunAnswer> {
 }
 
 /// An answer to every question of the worker; some are not all.
-fn matched(
-    questions: &[Question],
-    given: &[(String, Vec<String>)],
-) -> Option<Vec<(String, String)>> {
-    let found = questions.iter().map(|question| {
-        let (_, labels) = given
-            .iter()
-            .find(|(text, _)| is_same(text, &question.text))?;
-        Some((question.id.clone(), labels.join(", ")))
-    });
-    found
-        .collect::<Option<Vec<_>>>()
-        .filter(|found| !found.is_empty())
+fn matched(questions: Vec<Question>, given: &[(String, Vec<String>)]) -> Matched {
+    let (mut texts, mut open) = (Vec::new(), Vec::new());
+    for question in questions {
+        let labels = given.iter().find(|(text, _)| is_same(text, &question.text));
+        match labels {
+            Some((_, labels)) => texts.push((question.id, labels.join(", "))),
+            None => open.push(question),
+        }
+    }
+    match (texts.is_empty(), open.is_empty()) {
+        (true, _) => Matched::Nothing,
+        (false, false) => Matched::Part(open),
+        (false, true) => Matched::Whole(RunAnswer::Texts(texts)),
+    }
 }
 
 /// The same words, however they are spaced and written.
@@ -343,8 +414,17 @@ mod tests {
                 .map(|text| ((*text).to_owned(), vec!["x".to_owned()]));
             answers.collect()
         };
-        assert!(matched(&questions, &given(&["which port?", "Which host?"])).is_some());
-        assert!(matched(&questions, &given(&["Which port?"])).is_none());
-        assert!(matched(&[], &given(&["Which port?"])).is_none());
+        let open = |questions: &[Question], texts: &[&str]| match matched(
+            questions.to_vec(),
+            &given(texts),
+        ) {
+            Matched::Nothing => None,
+            Matched::Part(open) => Some(open.len()),
+            Matched::Whole(_) => Some(0),
+        };
+        assert_eq!(open(&questions, &["which port?", "Which host?"]), Some(0));
+        assert_eq!(open(&questions, &["Which port?"]), Some(1));
+        assert_eq!(open(&questions, &["Which way?"]), None);
+        assert_eq!(open(&[], &["Which port?"]), None);
     }
 }

@@ -25,9 +25,19 @@ fn claude(stage: &Stage) -> Claude {
 
 /// The same, with one more folder on its search path.
 fn claude_on(stage: &Stage, folder: &Path) -> Claude {
+    Claude::new(&stage.project, &stage.model).env("PATH", search_path(folder))
+}
+
+/// A person who has the programs of this folder gives the project their environment.
+fn gives_environment(stage: &Stage, folder: &Path) {
+    let path = search_path(folder);
+    let line = format!("PATH='{path}' '{}' trust --environment", program());
+    stage.project.person_at(&line, "yes\n").succeeds();
+}
+
+fn search_path(folder: &Path) -> String {
     let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{}:{path}", program_folder(), folder.display());
-    Claude::new(&stage.project, &stage.model).env("PATH", path)
+    format!("{}:{}:{path}", program_folder(), folder.display())
 }
 
 /// The tool calls that a person would have been asked about. Nobody was there, so the host said no.

@@ -15,19 +15,25 @@ use crate::state::{self, State};
 /// The record of an answer is near the end.
 const MOST_READ: u64 = 16 * 1024 * 1024;
 
-/// An answer that waits for the host's record.
+/// An answer that waits for the host's record, or for the answers to the questions that are still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedAnswer {
-    pub call: CallId,
+    /// A call of the host takes few questions, so there may be several. The latest is the last.
+    pub calls: Vec<CallId>,
+    /// Do they answer all that was asked?
+    pub is_whole: bool,
     /// The visit of the stage that asked. An answer counts for no other question.
     pub visit: u32,
 }
+
+const WHOLE: &str = "whole";
+const PART: &str = "part";
 
 fn file(state: &State, run: &RunId, session: &SessionId) -> PathBuf {
     super::session_file(state, run, session).with_extension("answer")
 }
 
-/// Notes that this call was answered.
+/// Notes that these calls were answered.
 pub fn note_answer(
     state: &State,
     run: &RunId,
@@ -35,17 +41,23 @@ pub fn note_answer(
     noted: &NotedAnswer,
 ) -> io::Result<()> {
     memory::make(&folder(state, run))?;
-    let text = format!("{} {}\n", noted.visit, noted.call);
+    let word = if noted.is_whole { WHOLE } else { PART };
+    let calls: Vec<&str> = noted.calls.iter().map(CallId::as_str).collect();
+    let text = format!("{} {word} {}\n", noted.visit, calls.join(" "));
     state::write_quickly(&file(state, run, session), &text)
 }
 
 /// The answer that waits, if there is one.
 pub fn noted_answer(state: &State, run: &RunId, session: &SessionId) -> Option<NotedAnswer> {
     let text = fs::read_to_string(file(state, run, session)).ok()?;
-    let (visit, call) = text.trim_end().split_once(' ')?;
+    let mut words = text.split_ascii_whitespace();
+    let visit = words.next()?.parse().ok()?;
+    let is_whole = words.next()? == WHOLE;
+    let calls = words.map(|call| CallId::parse(call).ok());
     Some(NotedAnswer {
-        call: CallId::parse(call).ok()?,
-        visit: visit.parse().ok()?,
+        calls: calls.collect::<Option<_>>()?,
+        is_whole,
+        visit,
     })
 }
 

@@ -56,6 +56,8 @@ fn actions(builder: &mut TextBuilder, view: &NextView) {
     for action in &view.actions {
         builder.blank();
         builder.line(style(&action.actor), &action.what.line());
+        let call = action.call.iter().map(|call| (Style::Normal, call.line()));
+        builder.fields("call", call);
         builder.fields(
             "type",
             action
@@ -160,6 +162,7 @@ fn action_json(action: &NextAction) -> Value {
     json!({
         "who": actor_json(&action.actor),
         "what": action.what.raw(),
+        "call": action.call.as_ref().map(Untrusted::raw),
         "commands": action.commands,
         "reads": action.reads.iter().map(spec_json).collect::<Vec<_>>(),
         "leaves": action.leaves.iter().map(spec_json).collect::<Vec<_>>(),

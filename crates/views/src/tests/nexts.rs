@@ -165,6 +165,7 @@ fn a_guarded_run_is_not_told_to_report() {
             r-7f3 is in validating
 
             'validator' works (the session calls it)
+              call      call the Agent tool with subagent_type "validator"
               leave     validated (bundle) in .work/r-7f3/validated.md
                           with source_agent, timestamp
                           whose status is FAIL (failed) or PASS (passed)
@@ -229,6 +230,7 @@ fn the_next_step_as_json() {
                 "agent": "validator"
               },
               "what": "'validator' works",
+              "call": null,
               "commands": [
                 "gatewright report r-7f3 --agent validator"
               ],

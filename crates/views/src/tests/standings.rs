@@ -242,7 +242,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `clarifying` (waiting: The planner has questions.).
             The task: Write the role web
             What comes next:
-            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion; copy the question and its options exactly"#]],
+            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion, at most four in one call; copy the question and its options exactly"#]],
     );
     let mut definition = definition();
     let choices = |definition: &mut Definition, words: &[&str]| {

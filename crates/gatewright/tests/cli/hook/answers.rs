@@ -34,6 +34,142 @@ on.finish = "complete"
 end = "completed"
 "#;
 
+/// A run whose worker has five questions: more than a call of the host takes.
+const QUESTIONS: &str = r#"
+name   = "asks"
+about  = "A worker asks."
+begins = "session"
+start  = "working"
+
+[artifacts.signal]
+path   = "signal.json"
+format = "json"
+
+[artifacts.answers]
+from = "answers"
+
+[stages.working]
+agent   = "writer"
+leaves  = ["signal"]
+on.done = "asking"
+
+[stages.asking]
+ask         = "The worker has questions."
+from        = "signal.questions"
+leaves      = "answers"
+on.answered = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+const ASKED: [&str; 5] = [
+    "Which port?",
+    "Which host?",
+    "Which user?",
+    "Which path?",
+    "Which day?",
+];
+
+/// A session at the questions of its worker.
+fn at_questions() -> Asked {
+    let asked = Asked {
+        seat: Seat::enrolled_in("asks", QUESTIONS),
+    };
+    let agent = json!({
+        "tool_name": "Agent", "tool_use_id": "t-writer",
+        "tool_input": {"subagent_type": "writer", "prompt": "p", "description": "d"},
+    });
+    asked.hook("PreToolUse", agent);
+    let worker = json!({"agent_id": "a-writer", "agent_type": "writer"});
+    asked.hook("SubagentStart", worker);
+    let mut tool = json!({
+        "tool_name": "Write", "tool_use_id": "t-write",
+        "tool_input": {"file_path": "signal.json", "content": "x"},
+    });
+    tool["agent_id"] = json!("a-writer");
+    tool["agent_type"] = json!("writer");
+    asked.hook("PreToolUse", tool);
+    let questions = ASKED.iter().enumerate();
+    let questions: Vec<Value> = questions
+        .map(|(at, text)| json!({"id": format!("q{at}"), "question": text}))
+        .collect();
+    let signal = json!({ "questions": questions });
+    asked.seat.project.write("signal.json", signal.to_string());
+    asked.hook(
+        "SubagentStop",
+        json!({
+            "agent_id": "a-writer", "agent_type": "writer", "last_assistant_message": "I ASK",
+            "stop_hook_active": false, "background_tasks": [],
+        }),
+    );
+    asked
+}
+
+/// The person's answers to these questions, in one call of the host.
+fn some(texts: &[&str]) -> Value {
+    let questions: Vec<Value> = texts.iter().map(|text| json!({"question": text})).collect();
+    let answers = texts
+        .iter()
+        .map(|text| ((*text).to_owned(), json!(format!("answer to {text}"))));
+    json!({"questions": questions, "answers": answers.collect::<serde_json::Map<_, _>>()})
+}
+
+/// The host reports answers to these questions, and records who gave them.
+fn answers(asked: &Asked, call: &str, texts: &[&str], decision: &str) -> Ran {
+    let ran = asked.hook(
+        "PostToolUse",
+        json!({
+            "tool_name": "AskUserQuestion", "tool_use_id": call,
+            "tool_input": some(texts), "tool_response": some(texts),
+        }),
+    );
+    let mut text = fs::read_to_string(asked.record()).unwrap_or_default();
+    text.push_str(&answer_record::line(call, &some(texts), decision));
+    fs::write(asked.record(), text).expect("written");
+    ran
+}
+
+#[test]
+fn answers_to_many_questions_are_collected_over_several_calls() {
+    let asked = at_questions();
+    let ran = answers(&asked, "a1", &ASKED[..4], BY_PERSON);
+    assert!(
+        ran.stdout.contains("Which day?"),
+        "the open one is named: {ran}"
+    );
+    assert!(!ran.stdout.contains("Which host?"), "{ran}");
+    asked.goes_on("PreToolUse");
+    assert_eq!(asked.chosen().len(), 0);
+    answers(&asked, "a2", &ASKED[4..], BY_PERSON);
+    asked.goes_on("PreToolUse");
+    assert_eq!(asked.chosen().len(), 1);
+    let run = asked.seat.project.run(["status", "--json"]).succeeds();
+    let run: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let id = run["run"].as_str().expect("an id").to_owned();
+    let kept = asked
+        .seat
+        .project
+        .run(["export", &id, "--artifact", "answers"]);
+    for text in ASKED {
+        assert!(kept.stdout.contains(&format!("answer to {text}")), "{kept}");
+    }
+}
+
+#[test]
+fn answers_of_a_hook_among_them_make_the_whole_no_answer() {
+    let asked = at_questions();
+    answers(&asked, "a1", &ASKED[..4], BY_HOOK);
+    answers(&asked, "a2", &ASKED[4..], BY_PERSON);
+    asked.goes_on("PreToolUse");
+    assert_eq!(asked.chosen().len(), 0);
+    // The person is asked once more, for all of them.
+    answers(&asked, "a3", &ASKED[..4], BY_PERSON);
+    answers(&asked, "a4", &ASKED[4..], BY_PERSON);
+    asked.goes_on("PreToolUse");
+    assert_eq!(asked.chosen().len(), 1);
+}
+
 /// A session at a question, with the host's own record of it.
 struct Asked {
     seat: Seat,

@@ -6,7 +6,7 @@ use testkit::codex;
 use testkit::model::{Actor, Turn, bash, call, hold, make, say, send_message, write};
 
 use super::transcript::Transcript;
-use super::{claude_on, denied, scripted};
+use super::{claude_on, denied, gives_environment, scripted};
 use crate::stage::Stage;
 
 /// What a worker leaves in a file that others may have written before: the host demands that it is read first.
@@ -178,6 +178,7 @@ fn multi_ai_asks_nothing_needless_and_a_red_test_is_told_to_the_implementer() {
         .flat_map(|line| [line, codex::say("JUDGED")]);
     let model = codex::CodexModel::start(turns);
     codex::settle(&stage.project, &model);
+    gives_environment(&stage, &codex::folder());
     let mut page = Transcript::new(
         "multi-ai",
         "A feature with a question to the person, an approval, and a test that fails first.",
