@@ -82,13 +82,15 @@ pub struct CommandEnd {
     pub ended: CheckEnd,
     /// The output contains the text that fails the check.
     pub matched_failure: bool,
+    /// The expected text that no command printed.
+    pub lacks: Option<String>,
     /// The end of its output, where it did not pass.
     pub tail: String,
 }
 
 impl CommandEnd {
     pub fn has_passed(&self) -> bool {
-        self.ended == CheckEnd::Exit(0) && !self.matched_failure
+        self.ended == CheckEnd::Exit(0) && !self.matched_failure && self.lacks.is_none()
     }
 }
 

@@ -16,6 +16,8 @@ pub struct CheckResult {
     pub tail: String,
     /// The output contains the stage's `fails_on`.
     pub matched_failure: bool,
+    /// A text that the stage expects and that no command printed. Only the last command has it.
+    pub lacks: Option<String>,
     /// The program, and what runs it where it is a script, as they were just before.
     pub programs: Vec<CheckedProgram>,
 }

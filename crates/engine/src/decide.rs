@@ -86,12 +86,14 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
         WorkEvent::Requested {
             agent,
             step,
+            model,
             call,
             worker,
         } => {
             let request = admit::Request {
                 agent,
                 step: step.as_ref(),
+                model: model.as_deref(),
                 call: call.as_ref(),
                 resumed: None,
             };

@@ -84,6 +84,8 @@ pub enum WorkEvent {
     Requested {
         agent: AgentName,
         step: Option<StepId>,
+        /// The model that the call names.
+        model: Option<String>,
         call: Option<CallId>,
         /// The worker that asks, where it is not the session itself.
         worker: Option<Asker>,

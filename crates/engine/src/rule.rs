@@ -139,6 +139,7 @@ rules! {
     Unguarded, "GW-R107", "work that no hook guarded marks the run, which then completes only with a person's word";
     AcceptUnguarded, "GW-R108", "a person may accept the work that no hook guarded";
     WordsMissing, "GW-R109", "a choice that needs a person's words is not an answer without them";
+    OtherModel, "GW-R119", "an agent works with the model that the definition names for it";
     RefMoved, "GW-R120", "a step does not move the branches and tags of a person: what it moved is put back, and the other value is kept";
     ChangedOutside, "GW-R121", "a change outside a worker's folder while it works is recorded";
 }

@@ -170,8 +170,18 @@ pub struct After {
 pub struct CheckWork {
     pub commands: Commands,
     /// Text in the output that fails a command whose exit code was 0. Text never passes one.
-    pub fails_on: Option<FailsOn>,
+    pub fails_on: Option<CheckText>,
+    /// Text that the output of at least one command must have. Its absence fails the check, and its
+    /// presence passes none.
+    pub expects: Option<CheckText>,
     pub home: HomeFolder,
+}
+
+impl CheckWork {
+    /// The texts that can fail it.
+    pub fn texts(&self) -> impl Iterator<Item = &CheckText> {
+        self.fails_on.iter().chain(&self.expects)
+    }
 }
 
 /// The home folder that the commands of a check see.
@@ -184,8 +194,9 @@ pub enum HomeFolder {
     Private,
 }
 
+/// A text in the output of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FailsOn {
+pub enum CheckText {
     Text(String),
     /// The texts in these fields, as far as they exist.
     From(Vec<FieldOf>),
@@ -432,11 +443,12 @@ impl Stage {
     pub fn check_fields(&self) -> impl Iterator<Item = &FieldOf> {
         let check = self.work.as_check();
         let check = check.filter(|check| check.home == HomeFolder::Own);
-        let texts: &[FieldOf] = match check.and_then(|check| check.fails_on.as_ref()) {
-            Some(FailsOn::From(fields)) => fields,
-            Some(FailsOn::Text(_)) | None => &[],
-        };
-        self.command_fields().iter().chain(texts)
+        let texts = check.into_iter().flat_map(CheckWork::texts);
+        let fields = texts.flat_map(|text| match text {
+            CheckText::From(fields) => fields.as_slice(),
+            CheckText::Text(_) => &[],
+        });
+        self.command_fields().iter().chain(fields)
     }
 
     /// The limit of rounds or workers, which is at least one.

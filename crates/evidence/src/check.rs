@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use engine::{
-    CheckEnd, CheckResult, CheckWork, CheckedProgram, Commands, FailsOn, Hash, Seconds, Stage,
+    CheckEnd, CheckResult, CheckText, CheckWork, CheckedProgram, Commands, Hash, Seconds, Stage,
     StageName, TreeAround, Work,
 };
 
@@ -100,7 +100,8 @@ pub fn run(
     let variables = environment::of_check(surroundings, &search, &private)?;
     let prepared = prepare(stage, work, looking, &search, surroundings)?;
     let before = Snapshot::take(looking)?;
-    let fails_on = fails_on(work, looking)?;
+    let fails_on = texts(work.fails_on.as_ref(), looking)?;
+    let expects = texts(work.expects.as_ref(), looking)?;
     let hold = surroundings.holder.clone().map(|holder| Hold {
         holder,
         report: private.report(),
@@ -109,12 +110,13 @@ pub fn run(
         deadline: Instant::now() + time_limit(found),
         processes: MOST_PROCESSES,
         fails_on: &fails_on,
+        expects: &expects,
         stop: surroundings.stop.as_deref(),
         hold: hold.as_ref(),
     };
     let results = match prepared {
         Ok(commands) => run_all(&commands, looking, &variables, &limits)?,
-        Err(refused) => vec![redacted(refused, looking.secrets)],
+        Err(refused) => vec![redacted(*refused, looking.secrets)],
     };
     let after = Snapshot::take(looking)?;
     let (tree, changed) = tree::around(before, after, looking.run);
@@ -133,12 +135,12 @@ pub fn is_acceptable(words: &[String]) -> bool {
 /// The commands in a field of a new artifact, or why one of them would not run.
 pub(crate) use approved::commands_in;
 
-/// The texts that fail a command. They may come from an agent: they can only fail it.
-fn fails_on(work: &CheckWork, looking: &LookContext<'_>) -> Result<Vec<String>, Error> {
-    let fields = match &work.fails_on {
+/// Texts for which the output is searched. They may come from an agent: they can only fail a check.
+fn texts(text: Option<&CheckText>, looking: &LookContext<'_>) -> Result<Vec<String>, Error> {
+    let fields = match text {
         None => return Ok(Vec::new()),
-        Some(FailsOn::Text(text)) => return Ok(vec![text.clone()]),
-        Some(FailsOn::From(fields)) => fields,
+        Some(CheckText::Text(text)) => return Ok(vec![text.clone()]),
+        Some(CheckText::From(fields)) => fields,
     };
     let mut texts = Vec::new();
     for field in fields {
@@ -169,7 +171,7 @@ fn prepare(
     looking: &LookContext<'_>,
     search: &SearchPath,
     surroundings: &CheckEnvironment,
-) -> Result<Result<Vec<Prepared>, CheckResult>, Error> {
+) -> Result<Result<Vec<Prepared>, Box<CheckResult>>, Error> {
     if let Some(reason) = &surroundings.lost {
         let ended = CheckEnd::EnvironmentLost(reason.clone());
         return Ok(Err(not_run(&[], ended, Vec::new())));
@@ -208,7 +210,7 @@ fn prepare(
     }
 }
 
-fn unready(words: &[String], why: Unready) -> CheckResult {
+fn unready(words: &[String], why: Unready) -> Box<CheckResult> {
     match why {
         Unready::Impossible(reason) => refusal(words, reason),
         Unready::Unaccepted(reason, programs) => {
@@ -217,19 +219,20 @@ fn unready(words: &[String], why: Unready) -> CheckResult {
     }
 }
 
-fn refusal(words: &[String], reason: String) -> CheckResult {
+fn refusal(words: &[String], reason: String) -> Box<CheckResult> {
     not_run(words, CheckEnd::CouldNotStart(reason), Vec::new())
 }
 
-fn not_run(words: &[String], ended: CheckEnd, programs: Vec<CheckedProgram>) -> CheckResult {
-    CheckResult {
+fn not_run(words: &[String], ended: CheckEnd, programs: Vec<CheckedProgram>) -> Box<CheckResult> {
+    Box::new(CheckResult {
         argv: words.to_vec(),
         ended,
         duration_ms: 0,
         tail: String::new(),
         matched_failure: false,
+        lacks: None,
         programs,
-    }
+    })
 }
 
 fn run_all(
@@ -239,6 +242,7 @@ fn run_all(
     limits: &CheckLimits<'_>,
 ) -> Result<Vec<CheckResult>, Error> {
     let mut results = Vec::new();
+    let mut lacking: BTreeSet<&String> = limits.expects.iter().collect();
     for command in commands {
         let finished = process::run(command, &looking.project.root, variables, limits)?;
         let result = CheckResult {
@@ -246,14 +250,21 @@ fn run_all(
             ended: void_if_touched(command, finished.ended),
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             matched_failure: finished.tail.matched(),
+            lacks: None,
             tail: finished.tail.text(looking.secrets),
             programs: command.programs.clone(),
         };
+        lacking.retain(|text| !finished.tail.has(text));
         let has_passed = result.ended == CheckEnd::Exit(0) && !result.matched_failure;
         results.push(redacted(result, looking.secrets));
         if !has_passed {
-            break;
+            return Ok(results);
         }
+    }
+    // Each command may print another of them, so only the end tells what is absent.
+    if let (Some(text), Some(last)) = (lacking.first(), results.last_mut()) {
+        let text = engine::redact(&text::safe(text), looking.secrets).into_owned();
+        last.lacks = Some(text);
     }
     Ok(results)
 }

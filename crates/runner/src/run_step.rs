@@ -166,6 +166,7 @@ fn admit(
                 Ok(Request::from(Happening::Work(WorkEvent::Requested {
                     agent: now.agent,
                     step: now.step,
+                    model: None,
                     call: Some(claim.call().clone()),
                     worker: None,
                 })))

@@ -59,6 +59,7 @@ fn result(argv: Vec<String>, how: CheckHow) -> CheckResult {
         duration_ms: 1,
         tail: String::new(),
         matched_failure,
+        lacks: None,
         programs: Vec::new(),
     }
 }

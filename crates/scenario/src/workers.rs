@@ -239,6 +239,7 @@ fn requested(agent: engine::AgentName, step: Option<engine::StepId>) -> Happenin
     Happening::Work(WorkEvent::Requested {
         agent,
         step,
+        model: None,
         call: None,
         worker: None,
     })

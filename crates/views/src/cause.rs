@@ -352,7 +352,13 @@ fn command(command: &CommandEnd) -> Quoted {
         CheckEnd::Exit(0) if command.matched_failure => {
             "exited with code 0, but its output has the text that fails the check".to_owned()
         }
-        CheckEnd::Exit(code) => format!("exited with code {code}"),
+        CheckEnd::Exit(code) => match &command.lacks {
+            Some(text) => format!(
+                "exited with code {code}, but no command printed “{}”, which the check expects",
+                short(text)
+            ),
+            None => format!("exited with code {code}"),
+        },
         CheckEnd::Signal(signal) => format!("was ended by signal {signal}"),
         CheckEnd::TimedOut => "ran out of time".to_owned(),
         CheckEnd::CouldNotStart(reason) => format!("could not start: {}", short(reason)),

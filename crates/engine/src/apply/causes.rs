@@ -130,6 +130,7 @@ fn commands(results: &[CheckResult]) -> Vec<CommandEnd> {
             argv: result.argv.clone(),
             ended: result.ended.clone(),
             matched_failure: result.matched_failure,
+            lacks: result.lacks.clone(),
             tail: String::new(),
         };
         if !command.has_passed() && tails < MOST_TAILS {

@@ -13,7 +13,7 @@ use crate::nearest::nearest;
 use crate::outcome::{Fault, Outcome};
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::stage::{Commands, Edge, FailsOn, Questions, Stage, Target, Way, Work};
+use crate::stage::{CheckText, Commands, Edge, Questions, Stage, Target, Way, Work};
 use crate::view::ViewFormat;
 
 /// A definition with more stages than this is refused before anything grows with it.
@@ -286,8 +286,10 @@ impl<'a> Names<'a> {
             }
             Work::Check(work) => {
                 self.commands(&work.commands, &at("check"));
-                if let Some(FailsOn::From(fields)) = &work.fails_on {
-                    self.artifacts(fields.iter().map(|field| &field.artifact), &at("fails_on"));
+                for (text, key) in [(&work.fails_on, "fails_on"), (&work.expects, "expects")] {
+                    if let Some(CheckText::From(fields)) = text {
+                        self.artifacts(fields.iter().map(|field| &field.artifact), &at(key));
+                    }
                 }
             }
             Work::Ask(work) => {

@@ -23,6 +23,8 @@ use crate::status::is_over;
 pub(super) struct Request<'a> {
     pub agent: &'a AgentName,
     pub step: Option<&'a StepId>,
+    /// The model that the call names.
+    pub model: Option<&'a str>,
     pub call: Option<&'a CallId>,
     /// The worker whose conversation continues.
     pub resumed: Option<&'a WorkerId>,
@@ -64,11 +66,8 @@ pub(super) fn requested(
         Err(_) if draft.pipeline.definition().is_helper(request.agent) => return helps(),
         Err(obstacle) => return draft.refuse(obstacle.rule, &what, obstacle.reason),
     };
-    if let Some(reason) = run_elsewhere(draft, &agent, &assignment) {
-        return draft.refuse(Rule::AgentOutOfTurn, &what, reason);
-    }
-    if let Some(reason) = still_beginning(draft, &agent, &assignment, request) {
-        return draft.refuse(Rule::StillBeginning, &what, reason);
+    if let Some((rule, reason)) = unfit(draft, &agent, &assignment, request) {
+        return draft.refuse(rule, &what, reason);
     }
     if let Err(verdict) = within_budget(draft, &what) {
         return verdict;
@@ -104,6 +103,28 @@ fn allowed() -> Verdict {
     }
 }
 
+/// Why this call may not do the work, although it is the agent's turn.
+fn unfit(
+    draft: &Draft<'_>,
+    agent: &AgentName,
+    assignment: &Assignment,
+    request: &Request<'_>,
+) -> Option<(Rule, String)> {
+    let elsewhere = run_elsewhere(draft, agent, assignment);
+    let elsewhere = elsewhere.map(|reason| (Rule::AgentOutOfTurn, reason));
+    elsewhere
+        .or_else(|| {
+            Some((
+                Rule::OtherModel,
+                other_model(draft, agent, assignment, request.model)?,
+            ))
+        })
+        .or_else(|| {
+            let reason = still_beginning(draft, agent, assignment, request)?;
+            Some((Rule::StillBeginning, reason))
+        })
+}
+
 /// A session can start only agents of its host. It would imitate an agent of another program.
 fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) -> Option<String> {
     draft.by.session()?;
@@ -111,6 +132,28 @@ fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) 
     let runner = settings.runner.as_ref()?;
     (!draft.run.session_starts(Some(runner)))
         .then(|| format!("{runner} runs '{agent}', not the session: run `gatewright step`"))
+}
+
+/// A call that names another model than the definition would have another reviewer judge. A call that
+/// names none leaves it to the agent's own file.
+fn other_model(
+    draft: &Draft<'_>,
+    agent: &AgentName,
+    assignment: &Assignment,
+    named: Option<&str>,
+) -> Option<String> {
+    draft.by.session()?;
+    let settings = settings(draft.stage()?, &assignment.duty)?;
+    let (wanted, named) = (settings.model.as_deref()?, named?);
+    (!is_same_model(wanted, named)).then(|| {
+        format!("'{agent}' works with the model \"{wanted}\" here: call it with model \"{wanted}\"")
+    })
+}
+
+/// Hosts name a model by a short word, and a definition may give its whole name.
+fn is_same_model(wanted: &str, named: &str) -> bool {
+    let mut parts = wanted.split(['-', '.', ':', '/', '[']);
+    wanted.eq_ignore_ascii_case(named) || parts.any(|part| part.eq_ignore_ascii_case(named))
 }
 
 /// Hosts report that an agent starts, but not which call started it. While one is still starting, the

@@ -81,6 +81,7 @@ fn goes_on(draft: &mut Draft<'_>, actor: &Actor) -> bool {
     let request = admit::Request {
         agent: &agent,
         step: None,
+        model: None,
         call: None,
         resumed: Some(&actor.id),
     };
@@ -140,6 +141,7 @@ pub(super) fn written_to(
     let request = admit::Request {
         agent: &agent,
         step: None,
+        model: None,
         call,
         resumed: Some(to),
     };

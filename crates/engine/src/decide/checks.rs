@@ -199,7 +199,7 @@ pub(super) fn has_passed(results: &[CheckResult], tree: &TreeAround) -> bool {
 }
 
 fn passed(result: &CheckResult) -> bool {
-    result.ended == CheckEnd::Exit(0) && !result.matched_failure
+    result.ended == CheckEnd::Exit(0) && !result.matched_failure && result.lacks.is_none()
 }
 
 fn checked(

@@ -32,6 +32,7 @@ pub(super) struct CheckLimits<'a> {
     /// How many processes may run at once.
     pub processes: usize,
     pub fails_on: &'a [String],
+    pub expects: &'a [String],
     pub stop: Option<&'a AtomicBool>,
     pub hold: Option<&'a Hold>,
 }
@@ -54,7 +55,7 @@ pub(super) fn run(
         cause,
     };
     let started = Instant::now();
-    let mut tail = Tail::new(limits.fails_on);
+    let mut tail = Tail::searching(limits.fails_on, limits.expects);
     let mut process = match spawn(command, root, variables, limits.hold).map_err(watching)? {
         Ok(process) => process,
         Err(reason) => {
@@ -189,6 +190,7 @@ mod tests {
             deadline: Instant::now() + Duration::from_secs(60),
             processes,
             fails_on: &[],
+            expects: &[],
             stop: None,
             hold: None,
         };

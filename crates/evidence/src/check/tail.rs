@@ -12,7 +12,10 @@ const MARGIN: usize = 8 * 1024;
 pub struct Tail {
     end: Vec<u8>,
     is_cut: bool,
+    /// Texts that fail the command.
     searches: Vec<TextSearch>,
+    /// Texts whose absence fails the check.
+    expected: Vec<TextSearch>,
 }
 
 struct TextSearch {
@@ -24,21 +27,24 @@ struct TextSearch {
 
 impl Tail {
     pub fn new(wanted: &[String]) -> Self {
-        let wanted = wanted.iter().filter(|wanted| !wanted.is_empty());
-        let searches = wanted.map(|wanted| TextSearch {
-            wanted: wanted.as_bytes().to_vec(),
-            begun: Vec::new(),
-            found: false,
-        });
+        Self::searching(wanted, &[])
+    }
+
+    pub(super) fn searching(failing: &[String], expected: &[String]) -> Self {
+        let search = |wanted: &[String]| {
+            let wanted = wanted.iter().filter(|wanted| !wanted.is_empty());
+            wanted.map(TextSearch::new).collect()
+        };
         Self {
             end: Vec::new(),
             is_cut: false,
-            searches: searches.collect(),
+            searches: search(failing),
+            expected: search(expected),
         }
     }
 
     pub fn push(&mut self, piece: &[u8]) {
-        for search in &mut self.searches {
+        for search in self.searches.iter_mut().chain(&mut self.expected) {
             search.push(piece);
         }
         self.end.extend_from_slice(piece);
@@ -50,6 +56,12 @@ impl Tail {
 
     pub fn matched(&self) -> bool {
         self.searches.iter().any(|search| search.found)
+    }
+
+    /// Was this expected text in the output?
+    pub(super) fn has(&self, text: &str) -> bool {
+        let mut found = self.expected.iter().filter(|search| search.found);
+        found.any(|search| search.wanted == text.as_bytes())
     }
 
     /// The tail of the output: printable, redacted, and from the start of a line.
@@ -68,6 +80,14 @@ impl Tail {
 }
 
 impl TextSearch {
+    fn new(wanted: &String) -> Self {
+        Self {
+            wanted: wanted.as_bytes().to_vec(),
+            begun: Vec::new(),
+            found: false,
+        }
+    }
+
     fn push(&mut self, piece: &[u8]) {
         if self.found {
             return;

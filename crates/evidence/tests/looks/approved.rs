@@ -349,3 +349,43 @@ fn a_pattern_of_an_artifact_fails_a_check_and_never_passes_one() {
         assert_eq!(world(nothing, "echo 1 FAILED"), (passes.clone(), false));
     }
 }
+
+#[test]
+fn the_absence_of_an_expected_text_fails_a_check_and_its_presence_passes_none() {
+    let world = |success: &str, first: &str, second: &str| {
+        let story = format!(
+            r#"{{"commands": ["sh first.sh", "sh second.sh"], "success_pattern": {success}}}"#
+        );
+        let mut world = with_plan(&story, "{}");
+        world.expects_field("story", "success_pattern");
+        world.write("first.sh", first);
+        world.write("second.sh", second);
+        let ran = world.check(&CheckEnvironment::default()).unwrap();
+        let last = ran.results.last().unwrap();
+        (last.ended.clone(), last.lacks.clone())
+    };
+    let (passes, fails) = (CheckEnd::Exit(0), CheckEnd::Exit(1));
+    let all = r#""All tests passed""#;
+    // One of the commands prints it.
+    assert_eq!(
+        world(all, "echo All tests passed", "true"),
+        (passes.clone(), None)
+    );
+    assert_eq!(
+        world(all, "true", "echo 5: All tests passed!"),
+        (passes.clone(), None)
+    );
+    let absent = Some(String::from("All tests passed"));
+    assert_eq!(
+        world(all, "echo All tests", "echo passed"),
+        (passes.clone(), absent)
+    );
+    // The exit code still decides.
+    assert_eq!(
+        world(all, "echo All tests passed; exit 1", "true"),
+        (fails, None)
+    );
+    for nothing in [r#""""#, "null", "[1]"] {
+        assert_eq!(world(nothing, "true", "true"), (passes.clone(), None));
+    }
+}

@@ -195,19 +195,29 @@ impl World {
         self.definition.stages[0].work = Work::Check(CheckWork {
             commands,
             fails_on: None,
+            expects: None,
             home: engine::HomeFolder::Own,
         });
     }
 
     pub(crate) fn fails_on(&mut self, text: &str) {
         if let Work::Check(work) = &mut self.definition.stages[0].work {
-            work.fails_on = Some(engine::FailsOn::Text(String::from(text)));
+            work.fails_on = Some(engine::CheckText::Text(String::from(text)));
         }
     }
 
     pub(crate) fn fails_on_field(&mut self, artifact: &str, field: &str) {
         if let Work::Check(work) = &mut self.definition.stages[0].work {
-            work.fails_on = Some(engine::FailsOn::From(vec![engine::FieldOf {
+            work.fails_on = Some(engine::CheckText::From(vec![engine::FieldOf {
+                artifact: artifact_name(artifact),
+                field: String::from(field),
+            }]));
+        }
+    }
+
+    pub(crate) fn expects_field(&mut self, artifact: &str, field: &str) {
+        if let Work::Check(work) = &mut self.definition.stages[0].work {
+            work.expects = Some(engine::CheckText::From(vec![engine::FieldOf {
                 artifact: artifact_name(artifact),
                 field: String::from(field),
             }]));
@@ -339,6 +349,7 @@ fn definition() -> Definition {
         work: Work::Check(CheckWork {
             commands: Commands::Fixed(Vec::new()),
             fails_on: None,
+            expects: None,
             home: engine::HomeFolder::Own,
         }),
         on: BTreeMap::new(),

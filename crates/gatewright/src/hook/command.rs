@@ -44,6 +44,7 @@ fn forked(
     let requested = Happening::Work(WorkEvent::Requested {
         agent,
         step: None,
+        model: None,
         call: None,
         worker: None,
     });

@@ -39,19 +39,25 @@ pub(super) fn answer(
         What::TodosMarked { done } => todos(guarded, call, done),
         What::QuestionAnswered { answers } => question::answered(guarded, call, answers),
         What::AgentRequested {
-            agent,
+            agent: Err(name),
+            actor,
+            ..
+        } => {
+            let bypass = BypassAttempt::NoName(name.to_owned());
+            tool(guarded, key, what, actor, Some(bypass))
+        }
+        What::AgentRequested {
+            agent: Ok(agent),
             step,
+            model,
             call,
             actor,
-        } => match agent {
-            Ok(agent) => request(guarded, key, requested(agent, step, call, actor)),
-            Err(name) => {
-                let bypass = BypassAttempt::NoName(name.to_owned());
-                tool(guarded, key, what, actor, Some(bypass))
-            }
-        },
+        } => {
+            let asked = requested(agent, step, model.as_deref(), call, actor);
+            request(guarded, key, asked)
+        }
         What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {
-            Some(agent) => request(guarded, key, requested(&agent, &None, call, actor)),
+            Some(agent) => request(guarded, key, requested(&agent, &None, None, call, actor)),
             None => tool(guarded, key, what, actor, None),
         },
         What::WorkflowRequested { actor } => {
@@ -174,12 +180,14 @@ fn todos(
 fn requested(
     agent: &AgentName,
     step: &Option<StepId>,
+    model: Option<&str>,
     call: &Option<CallId>,
     actor: &Option<Actor>,
 ) -> Happening {
     Happening::Work(WorkEvent::Requested {
         agent: agent.clone(),
         step: step.clone(),
+        model: model.map(str::to_owned),
         call: call.clone(),
         worker: asker(actor),
     })

@@ -33,6 +33,7 @@ impl Simulation {
         let what = Happening::Work(WorkEvent::Requested {
             agent: agent.clone(),
             step: step.cloned(),
+            model: None,
             call: None,
             worker: None,
         });

@@ -39,6 +39,7 @@ pub(super) struct HookInput<'a> {
 pub(super) struct ToolInput<'a> {
     #[serde(borrow)]
     pub subagent_type: Raw<'a>,
+    pub model: Raw<'a>,
     pub description: Raw<'a>,
     pub prompt: Raw<'a>,
     pub skill: Raw<'a>,

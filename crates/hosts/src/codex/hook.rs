@@ -83,6 +83,7 @@ fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
     Ok(What::AgentRequested {
         agent: hook::agent_name(agent.as_deref().unwrap_or(hook::UNNAMED)),
         step: None,
+        model: None,
         call: field::call(input.tool_use_id)?,
         actor,
     })

@@ -100,6 +100,7 @@ fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
         return Ok(What::AgentRequested {
             agent: hook::agent_name(agent.as_deref().unwrap_or(hook::UNNAMED)),
             step: None,
+            model: None,
             call: None,
             actor: None,
         });

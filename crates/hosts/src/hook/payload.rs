@@ -84,6 +84,8 @@ pub enum What {
         /// The raw text if it is not a valid name.
         agent: Result<AgentName, String>,
         step: Option<StepId>,
+        /// The model that the call names.
+        model: Option<String>,
         call: Option<CallId>,
         actor: Option<Actor>,
     },

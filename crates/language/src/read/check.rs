@@ -1,6 +1,6 @@
 //! Check stages: commands as words, from the definition or from an approved artifact.
 
-use engine::{CheckWork, Commands, FailsOn, FieldOf, HomeFolder};
+use engine::{CheckText, CheckWork, Commands, FieldOf, HomeFolder};
 
 use super::words::{WordsError, split};
 use super::{Fields, Reader};
@@ -11,11 +11,13 @@ use crate::vocabulary::{self, HOMES};
 impl Reader<'_> {
     pub(super) fn check_work(&mut self, fields: &Fields<'_>) -> Option<CheckWork> {
         let commands = self.required(fields, "check", Self::commands);
-        let fails_on = self.optional(fields, "fails_on", Self::fails_on);
+        let fails_on = self.optional(fields, "fails_on", Self::check_text);
+        let expects = self.optional(fields, "expects", Self::check_text);
         let home = self.optional(fields, "home", Self::home_folder);
         Some(CheckWork {
             commands: commands?,
             fails_on,
+            expects,
             home: home.unwrap_or_default(),
         })
     }
@@ -35,14 +37,14 @@ impl Reader<'_> {
         }
     }
 
-    fn fails_on(&mut self, node: &Node) -> Option<FailsOn> {
+    fn check_text(&mut self, node: &Node) -> Option<CheckText> {
         match &node.value {
             Value::Table(_) => {
                 let fields = self.fields(node, &vocabulary::FROM)?;
                 self.required(&fields, "from", Self::fields_of)
-                    .map(FailsOn::From)
+                    .map(CheckText::From)
             }
-            _ => self.filled(node).map(FailsOn::Text),
+            _ => self.filled(node).map(CheckText::Text),
         }
     }
 

@@ -245,6 +245,11 @@ pub(crate) static CHECK_STAGE: Table = Table {
                 "Text in the output that fails a command, or fields of artifacts with such texts.",
             ),
             optional(
+                "expects",
+                Shape::Either(&[Shape::Filled, Shape::Table(&FROM)]),
+                "Text that at least one command must print, or fields of artifacts with such texts. Its absence fails the check; its presence passes none.",
+            ),
+            optional(
                 "home",
                 Shape::Word(HOMES),
                 "The HOME that the commands see: the person's own, or an empty private one.",

@@ -174,6 +174,7 @@ impl Orchestrator<'_, '_> {
         let what = Happening::Work(WorkEvent::Requested {
             agent: choice.agent.clone(),
             step: choice.step.clone(),
+            model: None,
             call: Some(call.clone()),
             worker: None,
         });

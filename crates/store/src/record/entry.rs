@@ -86,7 +86,7 @@ records! {
     }
     words CheckVerdict { Passed = "passed", Failed = "failed", Void = "void" }
     struct Move { from, outcome, to, along, counted, reset, resume }
-    struct CheckResult { argv, ended, duration_ms, tail, matched_failure, programs }
+    struct CheckResult { argv, ended, duration_ms, tail, matched_failure, lacks, programs }
     struct CheckedProgram { path, hash, place }
     words ProgramPlace { System = "system", Account = "account", Project = "project" }
     kinds CheckEnd {

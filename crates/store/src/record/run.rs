@@ -34,7 +34,7 @@ records! {
         Reset { by, reason } = "reset",
         Restored { by, reason } = "restored",
     }
-    struct CommandEnd { argv, ended, matched_failure, tail }
+    struct CommandEnd { argv, ended, matched_failure, lacks, tail }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume, strayed_from, happened }
     struct Resume { to, count, artifact }

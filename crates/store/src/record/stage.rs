@@ -1,7 +1,7 @@
 //! The listing of stages and the work in them.
 
 use engine::{
-    After, AgentWork, AskWork, CheckWork, Commands, Conversation, Edge, End, EndWork, FailsOn,
+    After, AgentWork, AskWork, CheckText, CheckWork, Commands, Conversation, Edge, End, EndWork,
     FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage,
     Step, StepsSource, StepsWork, StopRule, Target, WordsRule, Work, Worker, WorkerSettings,
     Writes,
@@ -32,10 +32,10 @@ records! {
     struct OpenWork { allow, after, leaves }
     struct After { agent, edge }
 
-    struct CheckWork { commands, fails_on, home }
+    struct CheckWork { commands, fails_on, expects, home }
     words HomeFolder { Own = "own", Private = "private" }
     kinds Commands { Fixed(commands) = "fixed", Approved(fields) = "approved" }
-    kinds FailsOn { Text(text) = "text", From(fields) = "from" }
+    kinds CheckText { Text(text) = "text", From(fields) = "from" }
     struct FieldOf { artifact, field }
 
     struct AskWork { question, questions }

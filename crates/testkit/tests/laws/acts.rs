@@ -342,6 +342,7 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         Act::Request { agent, step, .. } => Happening::Work(WorkEvent::Requested {
             agent: name(agent),
             step: id(step),
+            model: None,
             call: None,
             worker: None,
         }),
@@ -432,6 +433,7 @@ fn checks(world: &World, how: CheckHow) -> Happening {
                 String::new()
             },
             matched_failure: false,
+            lacks: None,
             programs: Vec::new(),
         }],
         tree: TreeAround {

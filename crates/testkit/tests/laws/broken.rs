@@ -62,6 +62,7 @@ fn strays_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Eviden
     let request = Happening::Work(WorkEvent::Requested {
         agent: agent.clone(),
         step: step.clone(),
+        model: None,
         call: None,
         worker: None,
     });

@@ -253,6 +253,7 @@ fn admitted(
     let what = Happening::Work(WorkEvent::Requested {
         agent: engine::AgentName::parse(agent).ok()?,
         step: step.and_then(|step| engine::StepId::parse(step).ok()),
+        model: None,
         call: None,
         worker: None,
     });

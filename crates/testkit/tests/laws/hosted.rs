@@ -307,6 +307,7 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Asks { agent, step, call } => Happening::Work(WorkEvent::Requested {
             agent: name(agent),
             step: step.as_ref().map(|step| StepId::parse(step).unwrap()),
+            model: None,
             call: Some(call_id(call)),
             worker: None,
         }),

@@ -102,6 +102,7 @@ fn command(command: &CommandEnd) -> Value {
         "argv": command.argv,
         "exit": exit,
         "passed": command.has_passed(),
+        "lacks": command.lacks,
         "tail": command.tail,
     })
 }

@@ -1,7 +1,7 @@
 //! The words beside a stage and on an arrow. All of them are safe to print, on one line.
 
 use engine::{
-    AgentPattern, AgentWork, ArtifactName, CheckWork, Commands, Conversation, Edge, FailsOn,
+    AgentPattern, AgentWork, ArtifactName, CheckText, CheckWork, Commands, Conversation, Edge,
     FieldOf, Leaves, Questions, Reads, ReviewWork, Stage, StepsSource, StepsWork, Work, Worker,
     WorkerSettings,
 };
@@ -172,13 +172,15 @@ fn commands(check: &CheckWork) -> Vec<String> {
             .map(|field| format!("the approved commands of {}", of(field)))
             .collect(),
     };
-    match &check.fails_on {
-        Some(FailsOn::Text(text)) => lines.push(format!("fails on “{}”", line(text))),
-        Some(FailsOn::From(fields)) => {
-            let each = fields.iter().map(|field| format!("fails on {}", of(field)));
-            lines.extend(each);
+    for (text, word) in [(&check.fails_on, "fails on"), (&check.expects, "expects")] {
+        match text {
+            Some(CheckText::Text(text)) => lines.push(format!("{word} “{}”", line(text))),
+            Some(CheckText::From(fields)) => {
+                let each = fields.iter().map(|field| format!("{word} {}", of(field)));
+                lines.extend(each);
+            }
+            None => {}
         }
-        None => {}
     }
     lines
 }

@@ -217,6 +217,7 @@ fn check_json(result: &CheckResult) -> Value {
         "reason": reason,
         "duration_ms": result.duration_ms,
         "matched_failure": result.matched_failure,
+        "lacks": result.lacks,
         "tail": result.tail,
         "programs": result.programs.iter().map(program_json).collect::<Vec<_>>(),
     })

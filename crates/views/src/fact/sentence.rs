@@ -163,10 +163,10 @@ pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
             format!("was not run: {reason}")
         }
     };
-    let matched = if result.matched_failure {
-        ", with a failure in its output"
-    } else {
-        ""
+    let matched = match (&result.lacks, result.matched_failure) {
+        (_, true) => ", with a failure in its output".to_owned(),
+        (Some(text), false) => format!(", and no command printed “{text}”"),
+        (None, false) => String::new(),
     };
     let (argv, took) = (result.argv.join(" "), duration(result.duration_ms));
     Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
@@ -301,7 +301,7 @@ fn checked(stage: &StageName, verdict: CheckVerdict, results: &[CheckResult]) ->
 }
 
 fn passed(result: &CheckResult) -> bool {
-    result.ended == CheckEnd::Exit(0) && !result.matched_failure
+    result.ended == CheckEnd::Exit(0) && !result.matched_failure && result.lacks.is_none()
 }
 
 fn planned(stage: &StageName, steps: &[Step]) -> String {

@@ -22,12 +22,14 @@ fn led_here(stage: &str) -> Run {
         argv: vec!["npm".to_owned(), "test".to_owned()],
         ended: CheckEnd::Exit(1),
         matched_failure: false,
+        lacks: None,
         tail: "FAIL web.test.ts\nexpected 200, got 500\n".to_owned(),
     };
     let lint = CommandEnd {
         argv: vec!["lint".to_owned()],
         ended: CheckEnd::Exit(0),
         matched_failure: false,
+        lacks: None,
         tail: String::new(),
     };
     run.trail = vec![

@@ -126,6 +126,7 @@ pub(crate) fn checks(commands: &[&[&str]]) -> Work {
     Work::Check(CheckWork {
         commands,
         fails_on: None,
+        expects: None,
         home: engine::HomeFolder::Own,
     })
 }

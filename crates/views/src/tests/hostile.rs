@@ -31,7 +31,7 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
             Work::Open(open) => open.allow.push(AgentPattern::new(&text())),
             Work::Check(check) => {
                 check.commands = Commands::Fixed(vec![vec![text(), text()]]);
-                check.fails_on = Some(engine::FailsOn::Text(text()));
+                check.fails_on = Some(engine::CheckText::Text(text()));
             }
             Work::Ask(ask) => ask.question = text(),
             Work::Review(review) => review.owner_settings.model = Some(text()),
@@ -227,6 +227,7 @@ fn led_by(run: &Run, text: &str) -> Run {
         argv: vec![text()],
         ended: CheckEnd::CouldNotStart(text()),
         matched_failure: false,
+        lacks: None,
         tail: text(),
     };
     let happened = vec![

@@ -23,6 +23,7 @@ impl Play {
         let request = Happening::Work(WorkEvent::Requested {
             agent: agent.clone(),
             step: None,
+            model: None,
             call: None,
             worker: None,
         });
@@ -69,6 +70,7 @@ fn completed() -> Play {
     let early = Happening::Work(WorkEvent::Requested {
         agent: agent_name("validator"),
         step: None,
+        model: None,
         call: None,
         worker: None,
     });
@@ -106,6 +108,7 @@ fn cancelled() -> Play {
     let request = Happening::Work(WorkEvent::Requested {
         agent: agent_name("gatherer"),
         step: None,
+        model: None,
         call: None,
         worker: None,
     });

@@ -11,6 +11,7 @@ mod handing;
 mod held;
 mod identity;
 mod lists;
+mod models;
 mod permitted;
 mod promised;
 mod relied;

@@ -117,6 +117,7 @@ impl Seat {
         self.happen(&Happening::Work(WorkEvent::Requested {
             agent: AgentName::parse(agent).unwrap(),
             step: step.map(|step| StepId::parse(step).unwrap()),
+            model: None,
             call: Some(CallId::parse(call).unwrap()),
             worker: None,
         }));

@@ -20,6 +20,7 @@ pub(super) fn requested(input: &HookInput<'_>) -> Result<What, PayloadError> {
         return Ok(What::AgentRequested {
             agent: agent(given),
             step: step(given),
+            model: owned(given.model),
             call,
             actor,
         });

@@ -114,11 +114,12 @@ fn works() -> Vec<Work> {
     let check = |commands, fails_on| {
         Work::Check(CheckWork {
             commands,
+            expects: Some(CheckText::Text("passed".to_owned())),
             fails_on: Some(fails_on),
             home: engine::HomeFolder::Own,
         })
     };
-    let text = || FailsOn::Text("FAILED".to_owned());
+    let text = || CheckText::Text("FAILED".to_owned());
     let question = || "Continue?".to_owned();
     let ask = |questions| {
         Work::Ask(AskWork {
@@ -147,7 +148,7 @@ fn works() -> Vec<Work> {
         ),
         check(
             Commands::Approved(vec![field()]),
-            FailsOn::From(vec![field()]),
+            CheckText::From(vec![field()]),
         ),
         ask(Questions::Choice { leaves: None }),
         ask(Questions::Choice {

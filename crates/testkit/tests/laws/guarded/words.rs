@@ -109,6 +109,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
             Happening::Work(WorkEvent::Requested {
                 agent: agent(words.next()),
                 step,
+                model: None,
                 call,
                 worker,
             })
