@@ -29,6 +29,7 @@ end = "completed"
 end = "failed"
 "#;
 
+/// Each model has a call of its own: the same call gets the same answer again.
 fn calls(model: Option<&str>) -> Value {
     let mut input =
         json!({"subagent_type": "reviewer", "prompt": "review", "description": "review"});
@@ -36,15 +37,15 @@ fn calls(model: Option<&str>) -> Value {
         input["model"] = json!(model);
     }
     json!({
-        "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": "toolu_1",
-        "tool_input": input,
+        "hook_event_name": "PreToolUse", "tool_name": "Agent",
+        "tool_use_id": format!("toolu_{}", model.unwrap_or("none")), "tool_input": input,
     })
 }
 
 #[test]
 fn a_reviewer_with_another_model_is_refused_and_the_right_one_is_let_through() {
     let seat = Seat::enrolled_in("panel", PANEL);
-    for other in ["opus", "haiku", ""] {
+    for other in ["opus", "haiku", "inherit"] {
         let refused = seat.hook("PreToolUse", &calls(Some(other)));
         assert!(refused.stdout.contains("GW-R119"), "{other}: {refused}");
         assert!(refused.stdout.contains("sonnet"), "{refused}");
