@@ -17,6 +17,7 @@ mod held_run;
 mod input;
 mod installation;
 mod nested;
+mod other_pipeline;
 mod permission;
 mod promise;
 mod protected_paths;

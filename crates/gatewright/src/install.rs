@@ -38,7 +38,7 @@ use program::OurProgram;
 use record::{InstallRecord, RecordFolder};
 use runtime::context::Context;
 use runtime::definition::DefinitionError;
-use runtime::enrolment::{self, Installed};
+use runtime::enrolment::{self, Installed, InstalledPipeline};
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::project_files::PROJECT_FOLDER;
@@ -158,6 +158,7 @@ fn in_project(
         additions.push(chosen.additions());
         let new = chosen.installed();
         after.pipelines.retain(|pipeline| pipeline.name != new.name);
+        refuse_same_command(&after, &new)?;
         after.pipelines.push(new);
     }
     after
@@ -184,6 +185,27 @@ fn in_project(
         known: present.as_ref() == Some(&after),
         installed: Some(after),
     })
+}
+
+/// A slash command stands for one pipeline: the host could not tell whose is meant.
+fn refuse_same_command(others: &Installed, new: &InstalledPipeline) -> Result<(), Failure> {
+    for other in &others.pipelines {
+        let same = new
+            .commands
+            .keys()
+            .find(|name| other.commands.contains_key(*name));
+        if let Some(command) = same {
+            let (new, other) = (&new.name, &other.name);
+            let fault = format!(
+                "`/{command}` is a command of the installed pipeline `{other}`, and of `{new}`"
+            );
+            return Err(Failure::refused(fault).hint(format!(
+                "give it another name below [commands] in the file of `{new}`, such as \
+                 `{new}-{command}`, or remove what is installed with `gatewright uninit`"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The pipelines to install, by name or path.

@@ -14,7 +14,7 @@ use runtime::transact::{Options, Request};
 use store::{Backend as _, Key};
 
 use super::guarded::Guarded;
-use super::{answer, skill};
+use super::{answer, other_pipeline, skill};
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
@@ -28,7 +28,10 @@ pub(super) fn typed(
     let act = guarded.opened.pipeline.definition().commands.get(name);
     match act.cloned() {
         Some(act) => act_on(guarded, key, &act, arguments),
-        None => forked(guarded, key, name),
+        None => match other_pipeline::answer(guarded, name) {
+            Some(answer) => Ok(answer),
+            None => forked(guarded, key, name),
+        },
     }
 }
 

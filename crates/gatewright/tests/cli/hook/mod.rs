@@ -17,6 +17,7 @@ mod promised;
 mod relied;
 mod seat;
 mod settings;
+mod several;
 mod slow;
 mod spooled;
 mod storm;
