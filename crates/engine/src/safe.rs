@@ -23,8 +23,11 @@ pub fn safe(text: &str) -> String {
 
 /// May this character never reach a terminal?
 pub fn is_forbidden(found: char) -> bool {
-    let control = found.is_control() && !matches!(found, '\n' | '\t');
-    control || turns_direction(found) || is_invisible(found)
+    // Nearly every character is ASCII, and hooks look at all of a view.
+    if found.is_ascii() {
+        return found.is_ascii_control() && !matches!(found, '\n' | '\t');
+    }
+    found.is_control() || turns_direction(found) || is_invisible(found)
 }
 
 /// What starts an escape sequence, in its 7-bit (`ESC [`) and its 8-bit form.

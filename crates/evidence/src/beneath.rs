@@ -153,7 +153,7 @@ pub fn description(kind: FileType) -> &'static str {
     }
 }
 
-fn not_a_file(stat: &Stat, name: &[u8]) -> Refused {
+pub fn not_a_file(stat: &Stat, name: &[u8]) -> Refused {
     match kind(stat) {
         FileType::Symlink => Refused::Link(shown(name)),
         other => Refused::NotAFile(description(other)),

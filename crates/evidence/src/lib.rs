@@ -51,5 +51,5 @@ pub use look_context::{GivenArtifact, LookContext};
 pub use path::{InsidePath, artifact_path};
 pub use project::Project;
 pub use redaction::redact_document;
-pub use replace::{append, file_stamp, read_written, replace};
+pub use replace::ViewFolder;
 pub use repository::Repository;

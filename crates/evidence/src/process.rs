@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engine::{Process, ProcessState};
@@ -63,18 +63,18 @@ pub fn is_stopped(process: &Process) -> bool {
 /// The processes whose environment has this variable with this value: everything that a worker
 /// started, even without its parents. None, if the system does not show environments.
 pub fn with_variable(name: &str, value: &str) -> Vec<u32> {
-    with_variable_above(name, value, 0)
+    search(name, value, |_| true).0
 }
 
-/// The same among processes with a higher number than this. Numbers grow until they begin anew.
-pub fn with_variable_above(name: &str, value: &str, above: u32) -> Vec<u32> {
+/// The same among these processes, and those of them whose environment does not have it.
+pub fn search(name: &str, value: &str, among: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
     let mark = format!("{name}={value}").into_bytes();
     let listed = fs::read_dir("/proc").into_iter().flatten();
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let ids = names.filter_map(|name| name.parse::<u32>().ok());
     let ours = std::process::id();
-    let ids = ids.filter(|id| *id > above && *id != ours);
-    ids.filter(|id| has(*id, &mark)).collect()
+    let ids = ids.filter(|id| *id != ours && among(*id));
+    ids.partition(|id| has(*id, &mark))
 }
 
 /// Does the environment of this process have a variable of this name?
@@ -84,7 +84,7 @@ pub fn has_variable(id: u32, name: &str) -> bool {
 
 /// The variable of this name in the environment with which this process was started.
 pub fn variable(id: u32, name: &str) -> Option<String> {
-    let environment = fs::read(format!("/proc/{id}/environ")).ok()?;
+    let environment = small_file::read(&environment_file(id)).ok()?;
     let mut variables = environment.split(|byte| *byte == 0);
     variables.find_map(|variable| {
         let value = variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
@@ -92,10 +92,23 @@ pub fn variable(id: u32, name: &str) -> Option<String> {
     })
 }
 
+fn environment_file(id: u32) -> PathBuf {
+    Path::new("/proc").join(id.to_string()).join("environ")
+}
+
 fn has(id: u32, mark: &[u8]) -> bool {
-    let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-    let mut variables = environment.split(|byte| *byte == 0);
-    variables.any(|variable| variable == mark)
+    let environment = small_file::read(&environment_file(id)).unwrap_or_default();
+    let mut rest = environment.as_slice();
+    loop {
+        let after = rest.strip_prefix(mark);
+        if after.is_some_and(|after| after.first().is_none_or(|byte| *byte == 0)) {
+            return true;
+        }
+        match rest.iter().position(|byte| *byte == 0) {
+            Some(end) => rest = &rest[end + 1..],
+            None => return false,
+        }
+    }
 }
 
 fn look_up_in(processes: &Path, id: u32) -> (Lookup, Option<String>) {

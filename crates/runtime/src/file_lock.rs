@@ -43,6 +43,15 @@ impl FileLock {
     }
 
     pub fn wait_for(path: &Path, timeout: Duration) -> Result<Self, Failure> {
+        Self::take(path, timeout, || {})
+    }
+
+    /// The same. Calls `before_waiting` if the lock is not free.
+    pub fn take(
+        path: &Path,
+        timeout: Duration,
+        before_waiting: impl FnOnce(),
+    ) -> Result<Self, Failure> {
         let mut options = OpenOptions::new();
         options
             .read(true)
@@ -56,7 +65,10 @@ impl FileLock {
             .map_err(Failure::file("write to", path))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
-            Err(TryLockError::WouldBlock) => Self::queue(path, file, timeout),
+            Err(TryLockError::WouldBlock) => {
+                before_waiting();
+                Self::queue(path, file, timeout)
+            }
             Err(TryLockError::Error(cause)) => Err(Failure::file("lock", path)(cause)),
         }
     }

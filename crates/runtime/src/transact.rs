@@ -76,7 +76,7 @@ pub fn transact(
             None => {
                 let lock = workspace.state.lock_run(&run);
                 let opened = workspace.read(&run)?;
-                let opened = witness::reconcile(workspace, opened, None)?;
+                let opened = witness::reconcile(workspace, opened, None, witness::Range::All)?;
                 look_and_store(workspace, opened, options, lock, make)?
             }
         },
@@ -230,7 +230,7 @@ fn read_plans(workspace: &mut Workspace<'_>, mut opened: OpenRun) -> Result<Open
 /// and rendering finds removed views.
 fn settle(workspace: &mut Workspace<'_>, decided: Decided) -> Result<Decided, Failure> {
     let opened = read_plans(workspace, decided.opened)?;
-    let opened = view_files::render(workspace, opened);
+    let opened = view_files::render_after(workspace, opened, &decided.entries);
     Ok(Decided { opened, ..decided })
 }
 

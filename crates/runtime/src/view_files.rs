@@ -6,7 +6,7 @@ mod renderer;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use engine::{EngineEvent, Happening, Removed, Standing, View, ViewChange, Who};
+use engine::{EngineEvent, Entry, Happening, Removed, Standing, View, ViewChange, Who};
 use evidence::artifact_path;
 
 use crate::commit;
@@ -17,11 +17,19 @@ use renderer::{ChangedView, RenderResult};
 /// Renders every view of the run's pipeline. Changes by others are recorded and reported first. A
 /// failure here does not undo the commit.
 pub fn render(workspace: &mut Workspace<'_>, opened: OpenRun) -> OpenRun {
+    render_after(workspace, opened, &[])
+}
+
+/// The same right after these entries were stored, which are then not read again.
+pub fn render_after(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    stored: &[(u64, Entry)],
+) -> OpenRun {
     if opened.pipeline.definition().views.is_empty() {
         return opened;
     }
-    workspace.context.expect_delay();
-    let RenderResult { changed, unwritten } = renderer::render(workspace, &opened);
+    let RenderResult { changed, unwritten } = renderer::render(workspace, &opened, stored);
     workspace.notices.extend(unwritten);
     if changed.is_empty() {
         opened
@@ -56,7 +64,7 @@ fn note(workspace: &mut Workspace<'_>, mut opened: OpenRun, changed: Vec<Changed
             workspace.notices.push(notice);
         }
     }
-    let rendered = renderer::render(workspace, &opened);
+    let rendered = renderer::render(workspace, &opened, &[]);
     workspace.notices.extend(rendered.unwritten);
     opened
 }

@@ -11,6 +11,7 @@ mod relied_settings;
 mod seen_calls;
 mod transcript;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,6 @@ use self::memory::Memory;
 use self::transcript::Conversation;
 use crate::clock;
 use crate::commit;
-use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::state::State;
@@ -50,18 +50,18 @@ fn session_file(state: &State, run: &RunId, session: &SessionId) -> PathBuf {
 }
 
 /// Reads the witnesses on from where we were, and records what no hook saw. `record` is the host's own
-/// record of the conversation, where the caller knows it.
+/// record of the conversation, where the caller knows it; `processes` are those to search.
 pub fn reconcile(
     workspace: &mut Workspace<'_>,
     mut opened: OpenRun,
     record: Option<&Path>,
+    processes: Range,
 ) -> Result<OpenRun, Failure> {
-    let Some(_turn) = turn(&workspace.state, &opened) else {
+    let Some(_turn) = turn(workspace, &opened) else {
         return Ok(opened);
     };
     let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
-    let environment = &workspace.context.environment;
-    for found in look(&workspace.state, environment, &opened, &mut memory, record) {
+    for found in look(workspace, &opened, &mut memory, record, processes) {
         opened = put_on_record(workspace, opened, &found)?;
     }
     memory.write();
@@ -70,7 +70,7 @@ pub fn reconcile(
 
 /// Looks at the files that a new run relies on, before anybody can change them.
 pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun) {
-    if let (Some(_turn), Some((_, host))) = (turn(&workspace.state, opened), session(opened)) {
+    if let (Some(_turn), Some((_, host))) = (turn(workspace, opened), session(opened)) {
         let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
         let environment = &workspace.context.environment;
         relied_files::changed(&mut memory, opened, environment, host, clock::now());
@@ -80,25 +80,28 @@ pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun) {
 
 /// What witnesses saw that is not in the journal yet. Nothing is recorded.
 pub fn unrecorded(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Unguarded> {
-    let (state, environment) = (&workspace.state, &workspace.context.environment);
-    let mut memory = Memory::read(&folder(state, &opened.run().id));
-    look(state, environment, opened, &mut memory, None)
+    let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
+    look(workspace, opened, &mut memory, None, Range::All)
 }
 
 fn look(
-    state: &State,
-    environment: &Environment,
+    workspace: &Workspace<'_>,
     opened: &OpenRun,
     memory: &mut Memory,
     record: Option<&Path>,
+    processes: Range,
 ) -> Vec<Unguarded> {
     let Some((binding, host)) = session(opened) else {
         return Vec::new();
     };
-    let conversation = Conversation::find(state, opened, binding, record);
-    let calls = conversation.and_then(|conversation| conversation.unguarded(memory, host));
-    let files = relied_files::changed(memory, opened, environment, host, clock::now());
-    let nested = processes::nested(memory, binding, host, Range::All, clock::now());
+    let context = workspace.context;
+    let conversation = Conversation::find(&workspace.state, opened, binding, record);
+    let calls = conversation.and_then(|conversation| {
+        let expect_delay = || context.expect_delay();
+        conversation.unguarded(memory, host, &expect_delay)
+    });
+    let files = relied_files::changed(memory, opened, &context.environment, host, clock::now());
+    let nested = processes::nested(memory, binding, host, processes, clock::now());
     calls.into_iter().chain(files).chain(nested).collect()
 }
 
@@ -108,7 +111,8 @@ pub fn look_at_processes(
     opened: OpenRun,
 ) -> Result<OpenRun, Failure> {
     let is_any = session(&opened).is_some_and(|(binding, host)| {
-        !processes::agents(binding, host, Range::AfterHost).is_empty()
+        let looked = processes::agents(binding, host, Range::AfterHost, &BTreeSet::new());
+        !looked.agents.is_empty()
     });
     if !is_any {
         return Ok(opened);
@@ -136,7 +140,7 @@ fn recorded(
     opened: OpenRun,
     look: impl FnOnce(&OpenRun, &mut Memory) -> Option<Unguarded>,
 ) -> Result<OpenRun, Failure> {
-    let Some(_turn) = turn(&workspace.state, &opened) else {
+    let Some(_turn) = turn(workspace, &opened) else {
         return Ok(opened);
     };
     let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
@@ -159,11 +163,14 @@ fn session(opened: &OpenRun) -> Option<(&Binding, &'static hosts::SessionHost)> 
 }
 
 /// One reader at a time, so that nothing is recorded twice.
-fn turn(state: &State, opened: &OpenRun) -> Option<FileLock> {
+fn turn(workspace: &Workspace<'_>, opened: &OpenRun) -> Option<FileLock> {
     session(opened)?;
-    let folder = folder(state, &opened.run().id);
-    memory::make(&folder).ok()?;
-    FileLock::wait_for(&folder.join("lock"), PATIENCE).ok()
+    let folder = folder(&workspace.state, &opened.run().id);
+    if !folder.is_dir() {
+        memory::make(&folder).ok()?;
+    }
+    let expect_delay = || workspace.context.expect_delay();
+    FileLock::take(&folder.join("lock"), PATIENCE, expect_delay).ok()
 }
 
 fn put_on_record(

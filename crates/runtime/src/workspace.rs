@@ -9,7 +9,7 @@ use engine::{
     ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Seen, Source, Standing, Time,
 };
 use evidence::{GivenArtifact, LookContext, Looked, Project};
-use store::{Access, Backend, Fence, Handle, Sqlite, StoredRun};
+use store::{Access, Backend, Fence, FoundCompiled, Handle, Sqlite, StoredRun};
 
 use crate::context::Context;
 use crate::definition::{self, DefinitionError};
@@ -84,6 +84,20 @@ impl<'a> Workspace<'a> {
         Ok(Self::with(context, state, store, access))
     }
 
+    /// The same as `for_writing` and `find`, in one snapshot of the store.
+    pub fn with_run(context: &'a Context, run: &RunId) -> Result<(Self, Option<OpenRun>), Failure> {
+        let state = context.state()?;
+        if context.group().is_some() {
+            let mut workspace = Self::for_writing(context)?;
+            let opened = workspace.find(run)?;
+            return Ok((workspace, opened));
+        }
+        let (store, found) = Sqlite::open_and_read(state.folder(), Access::Write, run)?;
+        let mut workspace = Self::with(context, state, Handle::Alone(store), Access::Write);
+        let opened = found.map(|found| workspace.compiled(found)).transpose()?;
+        Ok((workspace, opened))
+    }
+
     fn with(context: &'a Context, state: State, store: Handle, access: Access) -> Self {
         Self {
             context,
@@ -153,15 +167,17 @@ impl<'a> Workspace<'a> {
 
     /// The same; `None` if there is no such run.
     pub fn find(&mut self, run: &RunId) -> Result<Option<OpenRun>, Failure> {
-        let Some((stored, compiled)) = self.store.run_and_compiled(run)? else {
-            return Ok(None);
-        };
+        let found = self.store.run_and_compiled(run)?;
+        found.map(|found| self.compiled(found)).transpose()
+    }
+
+    fn compiled(&mut self, (stored, compiled): FoundCompiled) -> Result<OpenRun, Failure> {
         let pipeline = match compiled {
             Some(compiled) => Pipeline::from_cache(compiled),
             None => self.compile(stored.run.definition)?,
         };
         let (stored, pipeline) = (Rc::new(stored), Rc::new(pipeline));
-        Ok(Some(OpenRun { stored, pipeline }))
+        Ok(OpenRun { stored, pipeline })
     }
 
     /// The pipeline that a run is pinned to: from the cache, else from the stored bytes. Its
@@ -252,14 +268,12 @@ impl<'a> Workspace<'a> {
     }
 
     fn project_at(&self, run: &RunId, worktree: &str) -> Result<Project, Failure> {
-        if Path::new(worktree).is_dir() {
-            find_project(Path::new(worktree), &self.store)
-        } else {
-            Err(Failure::environment(format!(
-                "the project of {run}, {worktree}, does not exist any more"
-            ))
-            .hint("restore it, or cancel the run"))
-        }
+        find_project(existing(run, worktree)?, &self.store)
+    }
+
+    /// The folder of a run, where that is all of its project that matters.
+    pub fn worktree_of<'o>(&self, opened: &'o OpenRun) -> Result<&'o Path, Failure> {
+        existing(&opened.run().id, &opened.stored.worktree)
     }
 
     /// What is at the artifacts' paths before a run starts: an earlier run left it.
@@ -329,6 +343,15 @@ impl<'a> Workspace<'a> {
         };
         Ok(look(&looking)?)
     }
+}
+
+fn existing<'p>(run: &RunId, worktree: &'p str) -> Result<&'p Path, Failure> {
+    let folder = Path::new(worktree);
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let message = format!("the project of {run}, {worktree}, does not exist any more");
+    Err(Failure::environment(message).hint("restore it, or cancel the run"))
 }
 
 /// What a worker left in the checkout of its host counts before what is at the run's own path.

@@ -48,6 +48,6 @@ pub use line::StoredEntry;
 pub use memory::Memory;
 pub use record::{Unreadable, entry_from_json, entry_to_json};
 pub use request::{Collect, Commit, Content, NewRun};
-pub use sqlite::{Access, Compile, Group, Loss, Salvaged, Sqlite, salvage};
+pub use sqlite::{Access, Compile, FoundCompiled, Group, Loss, Salvaged, Sqlite, salvage};
 pub use stored::{Collected, RunSummary, StoredRun, Transacted};
 pub use verification::{Fault, FaultKind, Verification};

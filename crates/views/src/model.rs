@@ -28,15 +28,15 @@ pub(crate) const ROOTS: [&str; 13] = [
 /// The part of the model that this template mentions: nothing else is read from the store.
 pub(crate) fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInput<'_>) -> Model {
     let mentions = |word: &str| template.text.contains(word);
-    let mut known = json!({
-        "run": run(input),
-        "stage": stages::stage(input, &input.run.position.stage),
-        "params": params(input),
-        "verdicts": verdicts(input),
-        "sessions": input.digest.sessions.iter().map(SessionId::as_str).collect::<Vec<_>>(),
-        "view": view(format, input),
-    });
-    let parts: [(&str, &dyn Fn() -> Value); 5] = [
+    let sessions = || input.digest.sessions.iter().map(SessionId::as_str);
+    let mut known = json!({});
+    let parts: [(&str, &dyn Fn() -> Value); 11] = [
+        ("run", &|| run(input)),
+        ("stage", &|| stages::stage(input, &input.run.position.stage)),
+        ("params", &|| params(input)),
+        ("verdicts", &|| verdicts(input)),
+        ("sessions", &|| sessions().collect::<Vec<_>>().into()),
+        ("view", &|| view(format, input)),
         ("stages", &|| stages::stages(input)),
         ("visited", &|| stages::visited(input)),
         ("counters", &|| counters::counters(input)),

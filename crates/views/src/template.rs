@@ -79,7 +79,16 @@ impl std::error::Error for TemplateError {}
 /// Invariant: the text contains no terminal control characters, whatever the template does, and a
 /// template named `.json` gives valid JSON.
 pub(crate) fn render(template: Template<'_>, model: Value) -> Result<String, TemplateError> {
-    let environment = environment()?;
+    // Most templates need little of Jinja, and to set up all of it takes longer than to render them.
+    let lean = render_in(&environment(Jinja::Lean)?, template, model.clone());
+    lean.or_else(|_| render_in(&environment(Jinja::Whole)?, template, model))
+}
+
+fn render_in(
+    environment: &Environment<'_>,
+    template: Template<'_>,
+    model: Value,
+) -> Result<String, TemplateError> {
     let compiled = environment
         .template_from_named_str(template.name, template.text)
         .map_err(|error| TemplateError::of(&error))?;
@@ -97,7 +106,7 @@ pub(crate) fn render(template: Template<'_>, model: Value) -> Result<String, Tem
 
 /// The names that a template takes from the model, as `run.task`, in their order.
 pub(crate) fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError> {
-    let environment = environment()?;
+    let environment = environment(Jinja::Whole)?;
     let compiled = environment
         .template_from_named_str(template.name, template.text)
         .map_err(|error| TemplateError::of(&error))?;
@@ -110,15 +119,25 @@ pub(crate) fn names(template: Template<'_>) -> Result<Vec<String>, TemplateError
     Ok(names)
 }
 
+/// How much of Jinja's own filters, tests and functions there is.
+#[derive(Clone, Copy)]
+enum Jinja {
+    Lean,
+    Whole,
+}
+
 /// An undefined name is an error, so that a misspelt name is noticed instead of shown as nothing.
-fn environment<'t>() -> Result<Environment<'t>, TemplateError> {
+fn environment<'t>(jinja: Jinja) -> Result<Environment<'t>, TemplateError> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
         .keep_trailing_newline(true)
         .build()
         .map_err(|error| TemplateError::of(&error))?;
-    let mut environment = Environment::new();
+    let mut environment = match jinja {
+        Jinja::Lean => lean(),
+        Jinja::Whole => Environment::new(),
+    };
     environment.set_syntax(syntax);
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(MOST_INSTRUCTIONS));
@@ -126,6 +145,17 @@ fn environment<'t>() -> Result<Environment<'t>, TemplateError> {
     environment.set_formatter(escape::write);
     filters::add(&mut environment);
     Ok(environment)
+}
+
+fn lean<'t>() -> Environment<'t> {
+    let mut environment = Environment::empty();
+    environment.add_filter("safe", minijinja::filters::safe);
+    environment.add_filter("default", minijinja::filters::default);
+    environment.add_filter("replace", minijinja::filters::replace);
+    environment.add_test("none", minijinja::tests::is_none);
+    environment.add_test("defined", minijinja::tests::is_defined);
+    environment.add_function("namespace", minijinja::functions::namespace);
+    environment
 }
 
 /// The text so far, limited in length.

@@ -18,7 +18,7 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
-use runtime::witness;
+use runtime::witness::{self, Range};
 use runtime::workspace::{OpenRun, Workspace};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 use store::{Backend as _, Key};
@@ -114,8 +114,8 @@ pub(super) fn answer(
     spool::drain(&mut guarded, record).map_err(kept)?;
     worker_record::end_interrupted(&mut guarded, call.payload).map_err(kept)?;
     worker_record::bind(&mut guarded, call.payload).map_err(kept)?;
-    if reads_witnesses(&call.payload.what) {
-        guarded.reconcile(call.payload).map_err(kept)?;
+    if let Some(processes) = witnesses(&call.payload.what) {
+        guarded.reconcile(call.payload, processes).map_err(kept)?;
     }
     let confirmed = question::confirm(&mut guarded, call).map_err(kept)?;
     let answered = event::answer(&mut guarded, call).map_err(kept);
@@ -148,19 +148,20 @@ fn note(state: &State, run: &RunId, call: &HookCall<'_>, session: &SessionId) {
     }
 }
 
-/// Is this a moment at which to ask the other witnesses? Something ends, or a person comes.
-fn reads_witnesses(what: &What) -> bool {
+/// Is this a moment at which to ask the other witnesses? Something ends, or a person comes. When only an
+/// agent ends, the processes that are new do: the end of the turn looks at all again.
+fn witnesses(what: &What) -> Option<Range> {
     match what {
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
         | What::PromptSubmitted
         | What::CommandTyped { .. }
         | What::StopRequested { .. }
-        | What::TurnFailed { .. }
-        | What::AgentStopping { .. }
+        | What::TurnFailed { .. } => Some(Range::All),
+        What::AgentStopping { .. }
         | What::AgentReturned { .. }
         | What::AgentNotified { .. }
-        | What::AgentFailed { .. } => true,
+        | What::AgentFailed { .. } => Some(Range::New),
         What::AgentRequested { .. }
         | What::SkillRequested { .. }
         | What::WorkflowRequested { .. }
@@ -172,7 +173,7 @@ fn reads_witnesses(what: &What) -> bool {
         | What::AgentBegan { .. }
         | What::ToolUsed { .. }
         | What::ConfigChanged { .. }
-        | What::Ignored => false,
+        | What::Ignored => None,
     }
 }
 
@@ -269,9 +270,9 @@ fn open<'c>(
     context: &'c Context,
     enrolled: &Enrolled,
 ) -> Result<Option<(Workspace<'c>, OpenRun)>, Failure> {
-    let mut workspace = Workspace::for_writing(context)?;
+    let (mut workspace, opened) = Workspace::with_run(context, &enrolled.run)?;
     workspace.store.set_writer_timeout(PATIENCE);
-    let Some(opened) = workspace.find(&enrolled.run)? else {
+    let Some(opened) = opened else {
         return never_began(&workspace, &enrolled.run).map(|()| None);
     };
     Ok(Some((workspace, opened)))
@@ -412,11 +413,13 @@ impl Guarded<'_, '_> {
     }
 
     /// Asks the other witnesses what no hook saw.
-    fn reconcile(&mut self, payload: &Payload) -> Result<(), Failure> {
-        self.workspace.context.expect_delay();
+    fn reconcile(&mut self, payload: &Payload, processes: Range) -> Result<(), Failure> {
+        if processes == Range::All {
+            self.workspace.context.expect_delay();
+        }
         let record = payload.transcript.as_deref().map(Path::new);
         let before = self.opened.run().unguarded.len();
-        self.opened = witness::reconcile(self.workspace, self.opened.clone(), record)?;
+        self.opened = witness::reconcile(self.workspace, self.opened.clone(), record, processes)?;
         self.tell_unguarded(before);
         Ok(())
     }

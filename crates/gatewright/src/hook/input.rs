@@ -54,10 +54,13 @@ const SHORT: usize = 4 * 1024;
 /// What a pipe holds at most, and so what one read of it brings.
 const PIPE: usize = 64 * 1024;
 
+/// Most payloads are shorter, and room that nobody uses costs calls, too.
+const FIRST_READ: usize = 16 * 1024;
+
 /// Everything up to the end; of what is too large one byte too many, so that it is seen to be. What
 /// cannot be read is an empty payload, which has its answer.
 fn all(input: impl AsFd) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(PIPE);
+    let mut bytes = Vec::with_capacity(FIRST_READ);
     while bytes.len() <= LARGEST_INPUT {
         match rustix::io::read(&input, spare_capacity(&mut bytes)) {
             Ok(0) => break,
@@ -66,7 +69,7 @@ fn all(input: impl AsFd) -> Vec<u8> {
         }
         // Most payloads are short, and to make room for more would touch all that is there.
         if bytes.len() == bytes.capacity() {
-            bytes.reserve(bytes.len());
+            bytes.reserve(bytes.len().max(PIPE));
         }
     }
     bytes.truncate(LARGEST_INPUT + 1);
@@ -97,6 +100,8 @@ mod tests {
         for (length, expected) in [
             (0, 0),
             (391, 391),
+            (FIRST_READ, FIRST_READ),
+            (FIRST_READ + 1, FIRST_READ + 1),
             (PIPE, PIPE),
             (3 * PIPE + 1, 3 * PIPE + 1),
             (most + 1, most + 1),

@@ -167,5 +167,7 @@ pub(super) fn after_options(words: &[Word], takes_next: impl Fn(&str) -> bool) -
 }
 
 fn has_word(words: &str, wanted: &str) -> bool {
-    words.split(' ').any(|word| word == wanted)
+    // Bytes, because every word of every shell command is looked for in all lists.
+    let mut words = words.as_bytes().split(|byte| *byte == b' ');
+    words.any(|word| word == wanted.as_bytes())
 }

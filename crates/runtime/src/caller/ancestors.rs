@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use evidence::small_file;
+
 /// How many parents are read. Longer chains do not occur.
 const MOST: usize = 64;
 
@@ -68,9 +70,10 @@ fn climb(from: u32, read: impl Fn(u32) -> Option<(u32, Ancestor)>) -> Vec<Ancest
 /// A process in `/proc`, and its parent.
 fn shown(processes: &Path, id: u32) -> Option<(u32, Ancestor)> {
     let folder = processes.join(id.to_string());
-    let (name, parent) = stat(&fs::read_to_string(folder.join("stat")).ok()?)?;
+    let status = small_file::read(&folder.join("stat")).ok()?;
+    let (name, parent) = stat(&String::from_utf8(status).ok()?)?;
     let program = fs::read_link(folder.join("exe")).unwrap_or_default();
-    let line = fs::read(folder.join("cmdline")).unwrap_or_default();
+    let line = small_file::read(&folder.join("cmdline")).unwrap_or_default();
     let words = line.split(|byte| *byte == 0).take(MOST_WORDS);
     let ancestor = Ancestor {
         id,

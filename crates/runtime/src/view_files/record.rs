@@ -2,7 +2,9 @@
 //! others.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
+#[cfg(test)]
+use std::fs;
+use std::fs::OpenOptions;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::RunId;
-use evidence::{FileStamp, InsidePath};
+use evidence::{FileStamp, InsidePath, small_file};
 use serde_json::{Value, json};
 use views::JournalDigest;
 
@@ -57,14 +59,20 @@ impl TextFingerprint {
 
 impl ViewRecord {
     /// Locks the views of this run.
-    pub(super) fn lock(state: &State, run: &RunId) -> Result<FileLock, Failure> {
-        FileLock::wait_for(&state.views().join(format!("{run}.lock")), PATIENCE)
+    pub(super) fn lock(
+        state: &State,
+        run: &RunId,
+        before_waiting: impl FnOnce(),
+    ) -> Result<FileLock, Failure> {
+        let path = state.views().join(format!("{run}.lock"));
+        FileLock::take(&path, PATIENCE, before_waiting)
     }
 
     /// Empty if nothing is stored, or if a writer was interrupted.
     pub(super) fn read(state: &State, run: &RunId) -> Self {
-        let path = state.views().join(run.as_str());
-        let text = fs::read_to_string(&path).unwrap_or_default();
+        let path = state.folder().join("views").join(run.as_str());
+        let bytes = small_file::read(&path).unwrap_or_default();
+        let text = String::from_utf8(bytes).unwrap_or_default();
         let (digest, files) = parse(&text).unwrap_or_default();
         Self {
             path,
@@ -134,6 +142,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().join("state"));
         fs::create_dir(state.folder()).unwrap();
+        state.views();
         (folder, state, RunId::parse("r-1").unwrap())
     }
 

@@ -1,7 +1,7 @@
 //! Renders views: compares each file with its last written state, and writes it if it must change.
 
 use engine::{Entry, Hash, Readers, View, ViewChange, ViewFormat};
-use evidence::{InsidePath, Project, append, artifact_path, file_stamp, read_written, replace};
+use evidence::{InsidePath, ViewFolder, artifact_path};
 use store::Backend as _;
 use views::{JournalDigest, Template, ViewContent, ViewInput};
 
@@ -25,16 +25,23 @@ pub(super) struct ChangedView {
 }
 
 /// Renders the views of the run as it was read, unless a later version was already rendered.
-pub(super) fn render(workspace: &Workspace<'_>, opened: &OpenRun) -> RenderResult {
+///
+/// `stored` are the entries that were stored just now.
+pub(super) fn render(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    stored: &[(u64, Entry)],
+) -> RenderResult {
     let tried = || {
         let run = &opened.run().id;
-        let project = workspace.project_of(opened)?;
-        let _lock = ViewRecord::lock(&workspace.state, run)?;
+        let folder = ViewFolder::new(workspace.worktree_of(opened)?);
+        let expect_delay = || workspace.context.expect_delay();
+        let _lock = ViewRecord::lock(&workspace.state, run, expect_delay)?;
         let record = ViewRecord::read(&workspace.state, run);
         if record.digest.version > opened.stored.version {
             return Ok(RenderResult::default());
         }
-        ViewRenderer::new(workspace, opened, project, record)?.render()
+        ViewRenderer::new(workspace, opened, folder, record, stored)?.render()
     };
     tried().unwrap_or_else(|failure: Failure| RenderResult {
         unwritten: vec![failure.to_string()],
@@ -45,7 +52,7 @@ pub(super) fn render(workspace: &Workspace<'_>, opened: &OpenRun) -> RenderResul
 struct ViewRenderer<'a> {
     workspace: &'a Workspace<'a>,
     opened: &'a OpenRun,
-    project: Project,
+    folder: ViewFolder,
     record: ViewRecord,
     /// The version up to which the log is written.
     logged: u64,
@@ -73,16 +80,21 @@ impl<'a> ViewRenderer<'a> {
     fn new(
         workspace: &'a Workspace<'a>,
         opened: &'a OpenRun,
-        project: Project,
+        folder: ViewFolder,
         mut record: ViewRecord,
+        stored: &[(u64, Entry)],
     ) -> Result<Self, Failure> {
         let logged = record.digest.version;
-        let journal = journal(workspace, opened, logged)?;
-        let new_log_lines = record.digest.update(&opened.pipeline, &numbered(&journal));
+        let new_log_lines = if continues(stored, logged, opened.stored.version) {
+            record.digest.update(&opened.pipeline, &numbered(stored))
+        } else {
+            let journal = journal(workspace, opened, logged)?;
+            record.digest.update(&opened.pipeline, &numbered(&journal))
+        };
         Ok(Self {
             workspace,
             opened,
-            project,
+            folder,
             record,
             logged,
             new_log_lines,
@@ -140,7 +152,7 @@ impl<'a> ViewRenderer<'a> {
         let Some(left) = self.record.of(path) else {
             return Ok(FileState::New);
         };
-        let now = file_stamp(&self.project, path).map_err(|error| error.to_string())?;
+        let now = self.folder.stamp(path).map_err(|error| error.to_string())?;
         Ok(match now {
             None => FileState::Changed(ViewChange::Removed),
             Some(now) if now == left.file_stamp => FileState::AsLeft(*left),
@@ -154,7 +166,7 @@ impl<'a> ViewRenderer<'a> {
 
     /// A touched or copied file may still have our text.
     fn says_the_same(&self, path: &InsidePath, left: &WrittenView) -> bool {
-        let Some(bytes) = read_written(&self.project, path) else {
+        let Some(bytes) = self.folder.read(path) else {
             return false;
         };
         match left.print {
@@ -179,12 +191,8 @@ impl<'a> ViewRenderer<'a> {
         if self.new_log_lines.is_empty() {
             return Ok(left);
         }
-        let longer = append(
-            &self.project,
-            file.path,
-            self.new_log_lines.as_bytes(),
-            left.file_stamp,
-        );
+        let lines = self.new_log_lines.as_bytes();
+        let longer = self.folder.append(file.path, lines, left.file_stamp);
         match longer.map_err(|error| error.to_string())? {
             Some(file_stamp) => Ok(WrittenView {
                 file_stamp,
@@ -196,7 +204,7 @@ impl<'a> ViewRenderer<'a> {
 
     fn put_log(&self, file: ViewFile<'_>) -> Result<WrittenView, String> {
         let log = self.log(self.opened.stored.version)?;
-        let file_stamp = replaced(&self.project, file, &log)?;
+        let file_stamp = replaced(&self.folder, file, &log)?;
         Ok(WrittenView {
             file_stamp,
             print: None,
@@ -208,7 +216,7 @@ impl<'a> ViewRenderer<'a> {
         match found {
             FileState::AsLeft(left) if left.print == print => Ok(left),
             FileState::AsLeft(_) | FileState::New | FileState::Changed(_) => {
-                let file_stamp = replaced(&self.project, file, text)?;
+                let file_stamp = replaced(&self.folder, file, text)?;
                 Ok(WrittenView { file_stamp, print })
             }
         }
@@ -243,17 +251,27 @@ fn builtin_template(format: &ViewFormat) -> Option<Template<'static>> {
 }
 
 fn replaced(
-    project: &Project,
+    folder: &ViewFolder,
     file: ViewFile<'_>,
     text: &str,
 ) -> Result<evidence::FileStamp, String> {
     let ViewFile { path, readers } = file;
-    replace(project, path, text.as_bytes(), readers).map_err(|error| error.to_string())
+    let replaced = folder.replace(path, text.as_bytes(), readers);
+    replaced.map_err(|error| error.to_string())
 }
 
 /// How many of the latest entries a view gets. A hook renders after every change, and must not slow
 /// down with the length of the history.
 const NEWEST: u64 = 500;
+
+/// To read more entries than these may take long.
+const MANY: u64 = 1_000;
+
+/// Are these all entries from behind the first version up to the second one?
+fn continues(entries: &[(u64, Entry)], after: u64, last: u64) -> bool {
+    let ends = entries.first().zip(entries.last());
+    ends.is_some_and(|((first, _), (end, _))| (*first, *end) == (after + 1, last))
+}
 
 /// The start of the run, and the latest entries.
 fn history(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<(u64, Entry)>, Failure> {
@@ -283,6 +301,9 @@ fn journal(
 ) -> Result<Vec<(u64, Entry)>, Failure> {
     let stored = &opened.stored;
     let wanted = stored.version.saturating_sub(after);
+    if wanted > MANY {
+        workspace.context.expect_delay();
+    }
     let entries = workspace.store.journal(&stored.run.id, after + 1, wanted)?;
     let entries = entries.into_iter();
     Ok(entries

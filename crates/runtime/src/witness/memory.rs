@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Process, Time};
+use evidence::small_file;
 use serde_json::{Map, Value, json};
 
 use crate::state;
@@ -16,13 +18,35 @@ const MOST_OPEN: usize = 1000;
 
 pub(super) struct Memory {
     path: PathBuf,
-    read: Value,
+    /// What the file holds.
+    read: Known,
+    known: Known,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
     /// By the path of the record.
     pub records: BTreeMap<String, ReadPosition>,
     /// By the path of the file.
     pub files: BTreeMap<String, FileMark>,
     /// The processes that are known, by number and start time.
     processes: BTreeSet<String>,
+    /// The numbers of processes that were found outside of the session.
+    pub others: BTreeSet<u32>,
+}
+
+impl Deref for Memory {
+    type Target = Known;
+
+    fn deref(&self) -> &Known {
+        &self.known
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut Known {
+        &mut self.known
+    }
 }
 
 /// A file as it was.
@@ -73,7 +97,7 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 impl Memory {
     pub(super) fn read(folder: &Path) -> Self {
         let path = folder.join("memory.json");
-        let read = fs::read(&path).ok();
+        let read = small_file::read(&path).ok();
         let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let read: Value = read.unwrap_or_default();
         let records = object(&read["records"]).map(|(path, value)| (path.clone(), place(value)));
@@ -86,12 +110,16 @@ impl Memory {
             };
             Some((path.clone(), mark))
         });
-        Self {
+        let known = Known {
             records: records.collect(),
             files: files.collect(),
             processes: texts(&read["processes"]).collect(),
+            others: numbers(read["others"].as_str().unwrap_or_default()),
+        };
+        Self {
+            read: known.clone(),
+            known,
             path,
-            read,
         }
     }
 
@@ -103,6 +131,9 @@ impl Memory {
 
     /// Saves what has changed. A failure costs only time: the same is read again.
     pub(super) fn write(&self) {
+        if self.known == self.read {
+            return;
+        }
         let records = self.records.iter();
         let records: Map<String, Value> = records
             .map(|(path, place)| (path.clone(), place_json(place)))
@@ -111,10 +142,14 @@ impl Memory {
         let files: Map<String, Value> = files
             .map(|(path, mark)| (path.clone(), mark_json(mark)))
             .collect();
-        let value = json!({ "records": records, "files": files, "processes": self.processes });
-        if value != self.read {
-            let _ = state::write_quickly(&self.path, &value.to_string());
-        }
+        let others: Vec<String> = self.others.iter().map(u32::to_string).collect();
+        let value = json!({
+            "records": records,
+            "files": files,
+            "processes": self.processes,
+            "others": others.join(" "),
+        });
+        let _ = state::write_quickly(&self.path, &value.to_string());
     }
 }
 
@@ -125,6 +160,13 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 fn texts(value: &Value) -> impl Iterator<Item = String> {
     let list = value.as_array().into_iter().flatten();
     list.filter_map(|value| value.as_str().map(str::to_owned))
+}
+
+/// Numbers in one text: a list of so many values would take longer to read than all else.
+fn numbers(text: &str) -> BTreeSet<u32> {
+    text.split(' ')
+        .filter_map(|word| word.parse().ok())
+        .collect()
 }
 
 fn place(value: &Value) -> ReadPosition {
@@ -171,11 +213,12 @@ mod tests {
             open: BTreeMap::from([("t1".to_owned(), ("Bash".to_owned(), Time(5)))]),
         };
         memory.records.insert("/a".to_owned(), place);
+        memory.others.extend([1, 22, 333]);
         memory.write();
-        assert_eq!(Memory::read(folder.path()).records, memory.records);
+        assert_eq!(*Memory::read(folder.path()), *memory);
         for text in ["", "{", "[]", r#"{"records":7}"#, r#"{"records":{"/a":7}}"#] {
             fs::write(folder.path().join("memory.json"), text).unwrap();
-            let records = Memory::read(folder.path()).records;
+            let records = Memory::read(folder.path()).records.clone();
             assert!(
                 records
                     .values()

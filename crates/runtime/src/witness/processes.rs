@@ -1,6 +1,8 @@
 //! Agents that work inside a session without its host: found among the processes that the session
 //! started, by the variable that all of them inherit.
 
+use std::collections::BTreeSet;
+
 use engine::{Binding, Process, Time, Unguarded, Witness};
 use evidence::process;
 use hosts::{SessionHost, known_agents};
@@ -13,6 +15,9 @@ use crate::watchdog::CALL_VARIABLE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     All,
+    /// Without those that a look at all found outside of the session. A number may be used again, so this
+    /// is only for looks between two others.
+    New,
     /// Those that began after the session's host, as far as their numbers show it.
     AfterHost,
 }
@@ -25,7 +30,12 @@ pub(super) fn nested(
     range: Range,
     now: Time,
 ) -> Option<Unguarded> {
-    let found: Vec<String> = agents(binding, host, range)
+    let looked = agents(binding, host, range, &memory.others);
+    if range == Range::All {
+        memory.others = looked.others;
+    }
+    let found: Vec<String> = looked
+        .agents
         .into_iter()
         .filter(|(_, process)| memory.learn(process))
         .map(|(agent, process)| told(agent, &process))
@@ -38,29 +48,42 @@ pub(super) fn nested(
     })
 }
 
+/// What a look at processes found.
+#[derive(Default)]
+pub(super) struct LookedAt {
+    pub agents: Vec<(&'static str, Process)>,
+    /// The processes outside of the session.
+    others: BTreeSet<u32>,
+}
+
 /// The agents that the session's shells have started and that are at work. Those that we started
 /// ourselves are guarded.
 pub(super) fn agents(
     binding: &Binding,
     host: &SessionHost,
     range: Range,
-) -> Vec<(&'static str, Process)> {
+    others: &BTreeSet<u32>,
+) -> LookedAt {
     let Some(holder) = binding.process else {
-        return Vec::new();
+        return LookedAt::default();
     };
-    let above = match range {
-        Range::All => 0,
-        Range::AfterHost => holder.id,
+    let among = |id: u32| match range {
+        Range::All => true,
+        Range::New => !others.contains(&id),
+        Range::AfterHost => id > holder.id,
     };
     let session = binding.session.as_str();
-    let ids = process::with_variable_above(host.variables.session, session, above);
+    let (ids, others) = process::search(host.variables.session, session, among);
     let agents = ids.into_iter().filter_map(|id| {
         let agent = conversation(&ancestors::process(id)?)?;
         let is_ours = id == holder.id || process::has_variable(id, CALL_VARIABLE);
         let process = process::find(id).filter(|_| !is_ours)?;
         Some((agent, process))
     });
-    agents.collect()
+    LookedAt {
+        agents: agents.collect(),
+        others: others.into_iter().collect(),
+    }
 }
 
 /// An agent whose own hooks told us of it.

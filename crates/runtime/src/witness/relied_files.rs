@@ -1,6 +1,7 @@
 //! The files that a run relies on: its agents as the host finds them, what its pipeline gave to the host,
 //! what the host's settings say about the guard, and our own program. They are compared by their stamps first, and then by their content.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _};
@@ -54,8 +55,10 @@ pub(super) fn changed(
 
 struct Look<'a> {
     worktree: &'a Path,
-    /// The names of the pipeline's agents.
-    agents: Vec<String>,
+    /// Absent if the names are known.
+    definition: Option<&'a Definition>,
+    /// The names of the pipeline's agents. Most looks do not need them.
+    agents: OnceCell<Vec<String>>,
     /// The settings folders of the project and of the person.
     folders: Vec<PathBuf>,
     given: Vec<PathBuf>,
@@ -70,7 +73,8 @@ impl<'a> Look<'a> {
         let own = worktree.join(host.places.folder);
         Self {
             worktree,
-            agents: agents(definition),
+            definition: Some(definition),
+            agents: OnceCell::new(),
             given: definition.gives.iter().map(|file| own.join(file)).collect(),
             folders: [own]
                 .into_iter()
@@ -81,11 +85,16 @@ impl<'a> Look<'a> {
         }
     }
 
+    fn agents(&self) -> &[String] {
+        let names = || self.definition.map(agents).unwrap_or_default();
+        self.agents.get_or_init(names)
+    }
+
     /// Every file of interest, as it is now. What cannot be read is taken for what it was, and looked
     /// at again the next time: an error of the disk is nobody's deed.
     fn marks(&self, before: &BTreeMap<String, FileMark>) -> BTreeMap<String, FileMark> {
         let mut marks = BTreeMap::new();
-        let mut add = |path: &Path, found: io::Result<FileMark>| {
+        let add = |marks: &mut BTreeMap<_, _>, path: &Path, found: io::Result<FileMark>| {
             let name = path.to_string_lossy().into_owned();
             let mark = match found {
                 Ok(mark) => Some(mark),
@@ -97,19 +106,26 @@ impl<'a> Look<'a> {
         for folder in &self.folders {
             let folder = folder.join(AGENTS);
             for path in agent_files(&folder).unwrap_or_else(|_| known_in(&folder, before)) {
-                add(&path, mark(&path, before, &|text| self.about(&path, text)));
+                let found = mark(&path, before, &|text| self.about(&path, text));
+                add(&mut marks, &path, found);
             }
         }
         for path in &self.given {
+            // An agent's file was looked at already, and is the same to the run.
+            let known = marks.get(path.to_string_lossy().as_ref());
+            if known.is_some_and(|mark: &FileMark| !mark.about.is_empty()) {
+                continue;
+            }
             let about = |text: &[u8]| match self.about(path, text) {
                 agent if !agent.is_empty() => agent,
                 _ => "a file of the pipeline".to_owned(),
             };
-            add(path, mark(path, before, &about));
+            add(&mut marks, path, mark(path, before, &about));
         }
         for path in &self.settings {
             let known = before.get(path.to_string_lossy().as_ref());
-            add(path, relied_settings::mark(path, known, self.host));
+            let found = relied_settings::mark(path, known, self.host);
+            add(&mut marks, path, found);
         }
         for path in programs(before) {
             let found = fs::metadata(&path).map(|found| FileMark {
@@ -117,7 +133,7 @@ impl<'a> Look<'a> {
                 content: String::new(),
                 about: PROGRAM.to_owned(),
             });
-            add(Path::new(&path), found);
+            add(&mut marks, Path::new(&path), found);
         }
         marks
     }
@@ -132,7 +148,7 @@ impl<'a> Look<'a> {
         let named = named
             .or_else(stem)
             .and_then(|name| AgentName::parse(&name).ok());
-        let agent = named.and_then(|named| self.agents.iter().find(|agent| named.is_same(agent)));
+        let agent = named.and_then(|named| self.agents().iter().find(|agent| named.is_same(agent)));
         let is_agent = path.components().any(|part| part.as_os_str() == AGENTS);
         match agent.filter(|_| is_agent) {
             Some(agent) => format!("agent '{agent}'"),
@@ -329,7 +345,8 @@ mod tests {
     fn changes(before: &[(&str, FileMark)], now: &[(&str, FileMark)]) -> Vec<String> {
         let look = Look {
             worktree: Path::new("/p"),
-            agents: Vec::new(),
+            definition: None,
+            agents: OnceCell::new(),
             folders: Vec::new(),
             given: Vec::new(),
             settings: Vec::new(),
@@ -404,7 +421,8 @@ mod tests {
         };
         let look = Look {
             worktree: Path::new("/p"),
-            agents: vec!["critic".to_owned()],
+            definition: None,
+            agents: OnceCell::from(vec!["critic".to_owned()]),
             folders: vec![folder.path().to_owned()],
             given: Vec::new(),
             settings: Vec::new(),

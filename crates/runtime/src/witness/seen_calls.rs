@@ -2,12 +2,13 @@
 //! the conversation.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use engine::{CallId, RunId, SessionId};
+use evidence::small_file;
 
 use super::{folder, memory, session_file};
 use crate::state::State;
@@ -36,7 +37,7 @@ pub(super) struct Noted {
 
 impl Noted {
     pub(super) fn read(state: &State, run: &RunId, session: &SessionId) -> Self {
-        let bytes = fs::read(session_file(state, run, session)).unwrap_or_default();
+        let bytes = small_file::read(&session_file(state, run, session)).unwrap_or_default();
         Self {
             text: String::from_utf8_lossy(&bytes).into_owned(),
         }

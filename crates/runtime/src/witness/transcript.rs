@@ -16,6 +16,9 @@ use crate::workspace::OpenRun;
 /// So much of a record is read at once; the next event reads on.
 const MOST_READ: u64 = 16 * 1024 * 1024;
 
+/// What is longer may take long to read.
+const MUCH: u64 = 256 * 1024;
+
 /// Folders below a conversation that may have records of its agents.
 const MOST_DEPTH: u32 = 3;
 
@@ -52,13 +55,20 @@ impl Conversation {
     }
 
     /// The calls that ran and that no hook saw, in all records of the conversation.
-    pub(super) fn unguarded(&self, memory: &mut Memory, host: &SessionHost) -> Option<Unguarded> {
+    /// `expect_delay` is called before much of them is read.
+    pub(super) fn unguarded(
+        &self,
+        memory: &mut Memory,
+        host: &SessionHost,
+        expect_delay: &dyn Fn(),
+    ) -> Option<Unguarded> {
         let mut unseen = Vec::new();
         let seen = self.noted.calls();
         for path in records(&self.record) {
             let name = path.to_string_lossy().into_owned();
             let known = memory.records.get(&name).cloned();
-            if let Ok((place, found)) = self.read_on(&path, known, host, &seen) {
+            let read = self.read_on(&path, known, host, &seen, expect_delay);
+            if let Ok((place, found)) = read {
                 unseen.extend(found);
                 memory.records.insert(name, place);
             }
@@ -72,6 +82,7 @@ impl Conversation {
         known: Option<ReadPosition>,
         host: &SessionHost,
         seen: &BTreeSet<&str>,
+        expect_delay: &dyn Fn(),
     ) -> io::Result<(ReadPosition, Vec<Unseen>)> {
         let length = fs::metadata(path)?.len();
         // What came long before the run is of no interest, and neither is the rest of its line.
@@ -92,6 +103,9 @@ impl Conversation {
         };
         if length == place.offset {
             return Ok((place, Vec::new()));
+        }
+        if length - place.offset > MUCH {
+            expect_delay();
         }
         let bytes = part(path, place.offset)?;
         let end = bytes

@@ -15,10 +15,10 @@ use super::folder::{DATABASE, Folder, io_error};
 use super::heads::Heads;
 use super::open_files::OpenFiles;
 use super::writer_lock::WriterLock;
-use super::{Access, BUSY_TIMEOUT, Sqlite, WRITER_TIMEOUT, schema};
-use crate::Error;
+use super::{Access, BUSY_TIMEOUT, FoundCompiled, Sqlite, WRITER_TIMEOUT, schema};
 use crate::error::Corruption;
 use crate::verification::Anchor;
+use crate::{Backend as _, Error};
 
 /// The new database while it is made.
 const NEW: &str = "store.db.new";
@@ -29,11 +29,32 @@ impl Sqlite {
         Self::open_with(folder, access, schema::MIGRATIONS)
     }
 
+    /// The same, and reads a run and its compiled definition in the snapshot of the opening: a second one
+    /// would cost a hook more calls.
+    pub fn open_and_read(
+        folder: &Path,
+        access: Access,
+        run: &RunId,
+    ) -> Result<(Self, Option<FoundCompiled>), Error> {
+        let read = |store: &Self| store.run_and_compiled(run);
+        Self::open_then(folder, access, schema::MIGRATIONS, read)
+    }
+
     pub(super) fn open_with(
         folder: &Path,
         access: Access,
         migrations: &[&str],
     ) -> Result<Self, Error> {
+        let opened = Self::open_then(folder, access, migrations, |_| Ok(()));
+        opened.map(|(store, ())| store)
+    }
+
+    fn open_then<T>(
+        folder: &Path,
+        access: Access,
+        migrations: &[&str],
+        read: impl Fn(&Self) -> Result<T, Error>,
+    ) -> Result<(Self, T), Error> {
         let folder = match access {
             Access::Read => Folder::find(folder)?,
             Access::Write => Folder::make(folder)?,
@@ -48,9 +69,34 @@ impl Sqlite {
             found = database(&folder)?;
         }
         let found = found.ok_or_else(|| absent(&folder))?;
-        let mut store = Self::connect(folder, &found, access)?;
-        store.check_version(migrations)?;
-        Ok(store)
+        let store = Self::connect(folder, &found, access)?;
+        let known = schema::known(migrations);
+        let version = store.read_with_version(|version| {
+            // In the snapshot that the version is from.
+            let read = (version == known).then(|| read(&store));
+            (version, read)
+        })?;
+        let (version, read_now) = version;
+        let read_now = match read_now {
+            Some(read_now) => read_now?,
+            None => {
+                store.migrate(version, migrations)?;
+                read(&store)?
+            }
+        };
+        Ok((store, read_now))
+    }
+
+    /// Calls `read` with the version of the format, while the snapshot lasts that it is from.
+    fn read_with_version<T>(&self, read: impl FnOnce(u32) -> T) -> Result<T, Error> {
+        let fault = |error| self.folder.fault("read the format", error);
+        let mut statement = self.connection.prepare(schema::VERSION).map_err(fault)?;
+        let mut rows = statement.query([]).map_err(fault)?;
+        let version = match rows.next().map_err(fault)? {
+            Some(row) => row.get(0).map_err(fault)?,
+            None => 0,
+        };
+        Ok(read(version))
     }
 
     fn connect(folder: Folder, database: &Metadata, access: Access) -> Result<Self, Error> {
@@ -73,13 +119,8 @@ impl Sqlite {
     }
 
     /// Migrates an older store and refuses a newer one.
-    fn check_version(&mut self, migrations: &[&str]) -> Result<(), Error> {
+    fn migrate(&self, found: u32, migrations: &[&str]) -> Result<(), Error> {
         let known = schema::known(migrations);
-        let found = schema::version(&self.connection)
-            .map_err(|error| self.folder.fault("read the format", error))?;
-        if found == known {
-            return Ok(());
-        }
         if found > known {
             let folder = self.folder.path().to_owned();
             return Err(Error::Newer {

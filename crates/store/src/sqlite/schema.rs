@@ -95,13 +95,16 @@ WHEN NOT EXISTS (SELECT 1 FROM removals WHERE run = OLD.number)
 BEGIN SELECT RAISE(ABORT, 'a run goes only by gc'); END;
 ";
 
+/// Reads the version that a store has.
+pub(super) const VERSION: &str = "PRAGMA user_version";
+
 /// The version that this build writes.
 pub(super) fn known(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }
 
 pub(super) fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    connection.query_row(VERSION, [], |row| row.get(0))
 }
 
 /// Runs the missing migrations, all or none. The caller holds the lock.
