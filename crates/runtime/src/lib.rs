@@ -46,6 +46,7 @@ pub mod subprocess;
 pub mod task_graph_file;
 pub mod template_process;
 pub mod transact;
+pub mod tree_looks;
 pub mod trust;
 pub mod unused_runs;
 pub mod view_files;

@@ -132,6 +132,7 @@ impl State {
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in [
             "search", "backups", "copies", "headless", "guards", "views", "told", "witness",
+            "looks",
         ] {
             forget(&self.folder.join(kept), &is_there);
         }

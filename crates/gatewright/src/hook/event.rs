@@ -8,6 +8,7 @@ use hosts::tool_names;
 use hosts::{Answer, Event, Message, Program, SessionEnd, Verdict, What};
 use runtime::failure::Failure;
 use runtime::transact::{Decided, Options, Request};
+use runtime::tree_looks;
 use runtime::workspace::OpenRun;
 use store::Key;
 
@@ -83,8 +84,7 @@ pub(super) fn answer(
                 guarded.look_at_processes()?;
             }
             if tool_names::may_write(tool) {
-                let worker = actor.clone();
-                submitted(guarded, key, Happening::Tool(ToolEvent::Used { worker }))
+                used(guarded, key, actor.clone())
             } else {
                 Ok(Answer::nothing())
             }
@@ -354,6 +354,20 @@ fn host_work(call: &Option<CallId>, worker: &Option<WorkerId>) -> WorkRef {
         call: call.clone(),
         worker: worker.clone(),
     }
+}
+
+/// A tool was used: did it change what the stage may not change? Its worker learns it early, unless that
+/// would take it too much time. Its end is judged in any case.
+fn used(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    worker: Option<Actor>,
+) -> Result<Answer, Failure> {
+    let state = guarded.workspace.state.clone();
+    let run = guarded.opened.run().id.clone();
+    let what = Happening::Tool(ToolEvent::Used { worker });
+    let looked = tree_looks::if_due(&state, &run, || submitted(guarded, key, what));
+    looked.unwrap_or_else(|| Ok(Answer::nothing()))
 }
 
 fn submitted(

@@ -11,6 +11,7 @@ use runtime::claim;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
+use runtime::tree_looks;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 
@@ -76,8 +77,14 @@ impl HeadlessAgent {
         let mut acting = ActingAgent::open(self, self.record()?, call, context)?;
         let worker = Some(acting.actor.clone());
         let what = Happening::Tool(ToolEvent::Used { worker });
-        let decided = acting.submit(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
-        let answer = answer(&decided);
+        let run = acting.opened.run().id.clone();
+        let decided = tree_looks::if_due(&self.state, &run, || {
+            acting.submit(None, &mut |_, _, _| Ok(Request::from(what.clone())))
+        });
+        let answer = match decided {
+            Some(decided) => answer(&decided?),
+            None => Answer::nothing(),
+        };
         acting.workspace.leave();
         Ok(answer)
     }
