@@ -113,7 +113,13 @@ impl Stand {
 
     /// Has git do something in the project.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<(), Failure> {
-        succeed(self.at_home("git").args(arguments))
+        succeed(&mut self.git_command(arguments))
+    }
+
+    pub(crate) fn git_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.at_home("git");
+        command.args(arguments);
+        command
     }
 
     pub(crate) fn state_home(&self) -> PathBuf {

@@ -10,8 +10,10 @@ use crate::battery::points;
 use crate::failure::Failure;
 use crate::workspace::{is_installed, scratch};
 
-/// Rounds that no timing takes, so that each process has work of its own to do.
-const COUNTED: [usize; 2] = [1_000_001, 1_000_002];
+/// Rounds that no timing takes, so that each process has work of its own to do. The median counts: every
+/// few advances one has to begin the store's log anew.
+const INSTRUCTIONS_COUNTED: [usize; 3] = [1_000_001, 1_000_002, 1_000_003];
+const CALLS_COUNTED: [usize; 5] = [1_000_004, 1_000_005, 1_000_006, 1_000_007, 1_000_008];
 
 /// How often we look whether a trace is whole, a hundredth of a second apart.
 const PATIENCE: usize = 1_000;
@@ -29,20 +31,25 @@ pub(super) struct Calls {
     pub syncs: usize,
 }
 
-/// Peers start further programs, and long ones: nobody counts for them.
 pub(super) fn of(subject: &Subject) -> Result<Cost, Failure> {
-    if subject.kind.is_peer() {
+    if !subject.kind.is_counted() {
         return Ok(Cost::default());
     }
     let folder = scratch("cost")?;
     let file = folder.path().join("out");
     let instructions = if is_installed("valgrind") {
-        Some(count_instructions(subject, &file)?)
+        let counted = INSTRUCTIONS_COUNTED.map(|round| count_instructions(subject, round, &file));
+        Some(median(counted.into_iter().collect::<Result<_, _>>()?))
     } else {
         None
     };
     let calls = if is_installed("strace") {
-        Some(count_calls(subject, &file)?)
+        let counted = CALLS_COUNTED.map(|round| count_calls(subject, round, &file));
+        let counted: Vec<Calls> = counted.into_iter().collect::<Result<_, _>>()?;
+        Some(Calls {
+            all: median(counted.iter().map(|calls| calls.all).collect()),
+            syncs: median(counted.iter().map(|calls| calls.syncs).collect()),
+        })
     } else {
         None
     };
@@ -52,11 +59,16 @@ pub(super) fn of(subject: &Subject) -> Result<Cost, Failure> {
     })
 }
 
-fn count_instructions(subject: &Subject, file: &Path) -> Result<u64, Failure> {
+fn median<T: Copy + Ord + Default>(mut counted: Vec<T>) -> T {
+    counted.sort_unstable();
+    counted.get(counted.len() / 2).copied().unwrap_or_default()
+}
+
+fn count_instructions(subject: &Subject, round: usize, file: &Path) -> Result<u64, Failure> {
     let out = format!("--callgrind-out-file={}", file.display());
     let starter = ["valgrind", "--tool=callgrind", &out];
     let output = subject
-        .ready(&starter, COUNTED[0])?
+        .ready(&starter, round)?
         .output()
         .map_err(Failure::program("valgrind"))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -74,10 +86,10 @@ fn collected(said: &str) -> Option<u64> {
 }
 
 /// With `-D` strace is not the parent of the process: a hook checks its parent.
-fn count_calls(subject: &Subject, file: &Path) -> Result<Calls, Failure> {
+fn count_calls(subject: &Subject, round: usize, file: &Path) -> Result<Calls, Failure> {
     let name = file.to_string_lossy();
     let starter = ["strace", "-D", "-f", "-qq", "-o", &name];
-    let mut process = subject.ready(&starter, COUNTED[1])?;
+    let mut process = subject.ready(&starter, round)?;
     process.run().map_err(Failure::program("strace"))?;
     let calls = calls(&written(file)?);
     let syncs = calls

@@ -61,6 +61,25 @@ impl Payload {
         Self::new("PreToolUse", about)
     }
 
+    /// A person types a slash command.
+    pub(super) fn command_typed(name: &str, words: &str) -> Self {
+        let about = format!(
+            r#""command_name":"{name}","command_args":"{words}","prompt":"/{name} {words}""#
+        );
+        Self::new("UserPromptExpansion", about)
+    }
+
+    /// A tool of an agent has worked.
+    pub(super) fn tool_used(worker: &Worker) -> Self {
+        let input = r#"{"command":"true","description":"nothing"}"#;
+        let response = r#"{"stdout":"","stderr":"","interrupted":false}"#;
+        let members = worker.members();
+        let about = format!(
+            r#"{members},"tool_name":"Bash","tool_input":{input},"tool_response":{response}"#
+        );
+        Self::new("PostToolUse", about)
+    }
+
     pub(super) fn agent_stopping(worker: &Worker) -> Self {
         let about = format!(
             r#"{},"stop_hook_active":false,"last_assistant_message":"All of it is done, and the tests pass.","background_tasks":[],"session_crons":[]"#,
@@ -104,6 +123,8 @@ mod tests {
             Payload::agent_requested(&worker),
             Payload::agent_began(&worker),
             Payload::tool_requested(&worker),
+            Payload::tool_used(&worker),
+            Payload::command_typed("go", "and work"),
             Payload::agent_stopping(&worker),
         ] {
             let text = payload.text("a-session", "/project");

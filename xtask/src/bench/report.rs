@@ -105,6 +105,15 @@ impl Report {
         text
     }
 
+    /// The goals that this run missed.
+    pub(super) fn missed(&self) -> Vec<String> {
+        let goals = goals::all(&self.rows, self.crowd.as_ref());
+        let missed = goals
+            .into_iter()
+            .filter(|goal| goal.is_met() == Some(false));
+        missed.map(|goal| goal.name).collect()
+    }
+
     fn crowd_line(&self) -> String {
         let Some(crowd) = &self.crowd else {
             return String::new();
@@ -167,6 +176,7 @@ impl Report {
             "process": row.kind.name(),
             "entries": row.load.entries(),
             "payload_bytes": row.load.bytes(),
+            "files": row.load.files(),
             "p50_us": row.median.as_micros() as u64,
             "p99_us": row.p99.as_micros() as u64,
             "times_noop": times(Kind::Noop),

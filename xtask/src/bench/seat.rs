@@ -1,6 +1,7 @@
 //! A session of a host that is played: its hooks are run as the host runs them.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -73,6 +74,47 @@ impl Seat {
             stage => return Err(Failure::no(format!("the run came only as far as {stage}"))),
         }
         Ok(seat)
+    }
+
+    /// A session in which a worker works in a stage with `writes`, in a project with so many files.
+    pub(super) fn restricted(
+        program: &Path,
+        worker: &Worker,
+        files: usize,
+    ) -> Result<Self, Failure> {
+        let stand = Stand::new(program, &[])?;
+        fill(&stand.project(), files)?;
+        stand.git(&["add", "--all"])?;
+        stand.git(&[
+            "-c",
+            "user.name=bench",
+            "-c",
+            "user.email=bench@localhost",
+            "commit",
+            "--quiet",
+            "-m",
+            "all",
+        ])?;
+        stand.run(&["init", "multi-ai", "--yes"])?;
+        let mut seat = Self {
+            stand,
+            run: String::new(),
+        };
+        seat.send(&Payload::session_started())?;
+        seat.send(&Payload::command_typed("multi-ai", "write it"))?;
+        seat.run = seat.listed("run")?;
+        seat.set_to_work(worker)?;
+        Ok(seat)
+    }
+
+    /// Git in the project of this seat.
+    pub(super) fn git(&self, arguments: &[&str]) -> Command {
+        self.stand.git_command(arguments)
+    }
+
+    /// The program's own folder.
+    pub(super) fn state(&self) -> PathBuf {
+        self.stand.state_home().join("gatewright")
     }
 
     pub(super) fn folder(&self) -> String {
@@ -154,4 +196,18 @@ impl Seat {
         let missing = || Failure::no(format!("`list --json` shows no {member}"));
         told.map(str::to_owned).ok_or_else(missing)
     }
+}
+
+/// Small files of source text, a hundred in each folder.
+fn fill(project: &Path, files: usize) -> Result<(), Failure> {
+    for number in 0..files {
+        let folder = project.join(format!("part-{}/module-{}", number / 5_000, number / 100));
+        if number % 100 == 0 {
+            fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
+        }
+        let path = folder.join(format!("file-{number}.rs"));
+        let text = format!("fn number_{number}() {{}}\n");
+        fs::write(&path, text).map_err(Failure::file("write", &path))?;
+    }
+    Ok(())
 }

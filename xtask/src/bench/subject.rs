@@ -37,6 +37,9 @@ pub(super) enum Kind {
     HookAdmits,
     HookAdvances,
     HookWrites,
+    GitStatus,
+    HookLooks,
+    HookRests,
     ShellCheck,
     ShellAdvance,
     PythonCheck,
@@ -55,6 +58,9 @@ impl Kind {
             Self::HookAdmits => "hook admits",
             Self::HookAdvances => "hook advances",
             Self::HookWrites => "hook on a Write",
+            Self::GitStatus => "git status",
+            Self::HookLooks => "hook looks",
+            Self::HookRests => "hook rests",
             Self::ShellCheck => "bash+jq check",
             Self::ShellAdvance => "bash+jq advance",
             Self::PythonCheck => "Python check",
@@ -62,9 +68,17 @@ impl Kind {
         }
     }
 
-    pub(super) fn is_peer(self) -> bool {
+    /// Are its instructions and calls counted? Peers start further programs, and what takes a second
+    /// would take minutes.
+    pub(super) fn is_counted(self) -> bool {
         match self {
-            Self::ShellCheck | Self::ShellAdvance | Self::PythonCheck | Self::PythonAdvance => true,
+            Self::GitStatus
+            | Self::HookLooks
+            | Self::HookRests
+            | Self::ShellCheck
+            | Self::ShellAdvance
+            | Self::PythonCheck
+            | Self::PythonAdvance => false,
             Self::Noop
             | Self::Append
             | Self::Decide
@@ -73,7 +87,7 @@ impl Kind {
             | Self::HookDecides
             | Self::HookAdmits
             | Self::HookAdvances
-            | Self::HookWrites => false,
+            | Self::HookWrites => true,
         }
     }
 }
@@ -86,20 +100,29 @@ pub(super) enum Load {
     Entries(usize),
     /// A payload of about so many bytes.
     Bytes(usize),
+    /// A project with so many files.
+    Files(usize),
 }
 
 impl Load {
     pub(super) fn entries(self) -> Option<usize> {
         match self {
             Self::Entries(entries) => Some(entries),
-            Self::Nothing | Self::Bytes(_) => None,
+            Self::Nothing | Self::Bytes(_) | Self::Files(_) => None,
+        }
+    }
+
+    pub(super) fn files(self) -> Option<usize> {
+        match self {
+            Self::Files(files) => Some(files),
+            Self::Nothing | Self::Entries(_) | Self::Bytes(_) => None,
         }
     }
 
     pub(super) fn bytes(self) -> Option<usize> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
-            Self::Nothing | Self::Entries(_) => None,
+            Self::Nothing | Self::Entries(_) | Self::Files(_) => None,
         }
     }
 }
@@ -110,6 +133,7 @@ impl fmt::Display for Load {
             Self::Nothing => String::new(),
             Self::Entries(entries) => format!("{entries} entries"),
             Self::Bytes(bytes) => format!("{bytes} bytes"),
+            Self::Files(files) => format!("{files} files"),
         };
         f.pad(&text)
     }
