@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engine::{Process, ProcessState};
+use rustix::fs::{Dir, Mode, OFlags};
 
 use crate::small_file;
 
@@ -69,12 +70,26 @@ pub fn with_variable(name: &str, value: &str) -> Vec<u32> {
 /// The same among these processes, and those of them whose environment does not have it.
 pub fn search(name: &str, value: &str, among: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
     let mark = format!("{name}={value}").into_bytes();
-    let listed = fs::read_dir("/proc").into_iter().flatten();
-    let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let ids = names.filter_map(|name| name.parse::<u32>().ok());
     let ours = std::process::id();
-    let ids = ids.filter(|id| *id != ours && among(*id));
+    let ids = ids().into_iter().filter(|id| *id != ours && among(*id));
     ids.partition(|id| has(*id, &mark))
+}
+
+/// The numbers of all processes. Their names are read as bytes: there are many of them.
+fn ids() -> Vec<u32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let listed = rustix::fs::open("/proc", flags, Mode::empty()).and_then(Dir::new);
+    let entries = listed.into_iter().flatten().filter_map(Result::ok);
+    let number = |name: &[u8]| {
+        let digit = |byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+        let digits = name.iter().map(digit);
+        digits.into_iter().try_fold(0u32, |number, digit| {
+            number.checked_mul(10)?.checked_add(digit?)
+        })
+    };
+    entries
+        .filter_map(|entry| number(entry.file_name().to_bytes()))
+        .collect()
 }
 
 /// Does the environment of this process have a variable of this name?

@@ -11,7 +11,6 @@ mod relied_settings;
 mod seen_calls;
 mod transcript;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -68,12 +67,14 @@ pub fn reconcile(
     Ok(opened)
 }
 
-/// Looks at the files that a new run relies on, before anybody can change them.
+/// Looks at the files that a new run relies on, before anybody can change them, and at the processes that
+/// were there before it.
 pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun) {
-    if let (Some(_turn), Some((_, host))) = (turn(workspace, opened), session(opened)) {
+    if let (Some(_turn), Some((binding, host))) = (turn(workspace, opened), session(opened)) {
         let mut memory = Memory::read(&folder(&workspace.state, &opened.run().id));
         let environment = &workspace.context.environment;
         relied_files::changed(&mut memory, opened, environment, host, clock::now());
+        processes::know_others(&mut memory, binding, host);
         memory.write();
     }
 }
@@ -111,7 +112,7 @@ pub fn look_at_processes(
     opened: OpenRun,
 ) -> Result<OpenRun, Failure> {
     let is_any = session(&opened).is_some_and(|(binding, host)| {
-        let looked = processes::agents(binding, host, Range::AfterHost, &BTreeSet::new());
+        let looked = processes::agents(binding, host, Range::AfterHost, &[]);
         !looked.agents.is_empty()
     });
     if !is_any {

@@ -31,8 +31,8 @@ pub(super) struct Known {
     pub files: BTreeMap<String, FileMark>,
     /// The processes that are known, by number and start time.
     processes: BTreeSet<String>,
-    /// The numbers of processes that were found outside of the session.
-    pub others: BTreeSet<u32>,
+    /// The numbers of processes that were found outside of the session, sorted.
+    pub others: Vec<u32>,
 }
 
 impl Deref for Memory {
@@ -163,7 +163,7 @@ fn texts(value: &Value) -> impl Iterator<Item = String> {
 }
 
 /// Numbers in one text: a list of so many values would take longer to read than all else.
-fn numbers(text: &str) -> BTreeSet<u32> {
+fn numbers(text: &str) -> Vec<u32> {
     text.split(' ')
         .filter_map(|word| word.parse().ok())
         .collect()

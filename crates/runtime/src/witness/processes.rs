@@ -1,8 +1,6 @@
 //! Agents that work inside a session without its host: found among the processes that the session
 //! started, by the variable that all of them inherit.
 
-use std::collections::BTreeSet;
-
 use engine::{Binding, Process, Time, Unguarded, Witness};
 use evidence::process;
 use hosts::{SessionHost, known_agents};
@@ -48,12 +46,17 @@ pub(super) fn nested(
     })
 }
 
+/// Remembers the processes outside of the session, which a look at new ones leaves out.
+pub(super) fn know_others(memory: &mut Memory, binding: &Binding, host: &SessionHost) {
+    memory.others = agents(binding, host, Range::All, &memory.others).others;
+}
+
 /// What a look at processes found.
 #[derive(Default)]
 pub(super) struct LookedAt {
     pub agents: Vec<(&'static str, Process)>,
-    /// The processes outside of the session.
-    others: BTreeSet<u32>,
+    /// The processes outside of the session, sorted.
+    others: Vec<u32>,
 }
 
 /// The agents that the session's shells have started and that are at work. Those that we started
@@ -62,18 +65,19 @@ pub(super) fn agents(
     binding: &Binding,
     host: &SessionHost,
     range: Range,
-    others: &BTreeSet<u32>,
+    others: &[u32],
 ) -> LookedAt {
     let Some(holder) = binding.process else {
         return LookedAt::default();
     };
     let among = |id: u32| match range {
         Range::All => true,
-        Range::New => !others.contains(&id),
+        Range::New => others.binary_search(&id).is_err(),
         Range::AfterHost => id > holder.id,
     };
     let session = binding.session.as_str();
-    let (ids, others) = process::search(host.variables.session, session, among);
+    let (ids, mut others) = process::search(host.variables.session, session, among);
+    others.sort_unstable();
     let agents = ids.into_iter().filter_map(|id| {
         let agent = conversation(&ancestors::process(id)?)?;
         let is_ours = id == holder.id || process::has_variable(id, CALL_VARIABLE);
@@ -82,7 +86,7 @@ pub(super) fn agents(
     });
     LookedAt {
         agents: agents.collect(),
-        others: others.into_iter().collect(),
+        others,
     }
 }
 

@@ -52,12 +52,12 @@ const WRITER_TIMEOUT: Duration = Duration::from_secs(20);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A new process reads the whole log before it can read, one call for each page, so the log stays short:
-/// from this many pages (40 KiB) on, closing the store copies them back into the database. An advance
+/// from this many pages (32 KiB) on, closing the store copies them back into the database. An advance
 /// writes two or three, and most hooks only read: shorter logs would cost more syncs than they save.
-const LONG_LOG: u32 = 10;
+const LONG_LOG: u32 = 8;
 
 /// A long process does that at this length (2 MiB), because it rarely closes the store.
-const VERY_LONG_LOG: u32 = 50 * LONG_LOG;
+const VERY_LONG_LOG: u32 = 64 * LONG_LOG;
 
 /// A run, and its compiled definition in the format of this build.
 pub type FoundCompiled = (StoredRun, Option<Definition>);
