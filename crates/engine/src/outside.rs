@@ -39,7 +39,7 @@ pub enum Outside {
     Project {
         paths: Vec<String>,
     },
-    /// Files that a tool call of the worker wrote outside the project.
+    /// Files outside the project that a tool call of the worker was to write. Nobody refused it.
     Elsewhere {
         tool: String,
         paths: Vec<String>,

@@ -51,7 +51,8 @@ pub(super) fn unenrolled(
     let SessionAtHook { state, claims, .. } = caller;
     let concerns = named.is_none_or(may_concern);
     let folder = input.project.as_deref().filter(|_| concerns);
-    let found = folder.and_then(|folder| installation::find(folder, state, claims, named));
+    let plugin_starts = environment.in_plugin && named.is_none_or(|it| it == Event::SessionStart);
+    let found = folder.and_then(|it| installation::find(it, state, claims, plugin_starts));
     let Some(found) = found else {
         return Arrived::Elsewhere;
     };

@@ -5,7 +5,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
-use hosts::Event;
 use runtime::enrolment::{self, Installed};
 use runtime::failure::Failure;
 use runtime::project_files::PROJECT_FOLDER;
@@ -23,12 +22,13 @@ pub(super) struct Installation {
     pub notice: Option<String>,
 }
 
-/// What is installed in the project of this folder. `None` is the usual answer elsewhere.
+/// What is installed in the project of this folder. `None` is the usual answer elsewhere. `plugin_starts`: the
+/// hook is a plugin's, and a session starts.
 pub(super) fn find(
     folder: &Path,
     state: &State,
     claims: &Claims,
-    event: Option<Event>,
+    plugin_starts: bool,
 ) -> Option<Installation> {
     // Nearly every hook elsewhere comes this far, so each file is looked for once.
     let known = RefCell::new(None);
@@ -52,7 +52,7 @@ pub(super) fn find(
         Some(Ok(installed))
             if claims.covers(folder) && claims.is_always_on() && !installed.is_always_on() =>
         {
-            lost(project, folder, state, claims, event)
+            lost(project, folder, state, claims, plugin_starts)
         }
         Some(Ok(installed)) => Some(Installation {
             root: project.root,
@@ -64,7 +64,7 @@ pub(super) fn find(
             let failure = Failure::file("read from", state.folder())(cause);
             Some(unseen(&project.root, failure, claims))
         }
-        None => lost(project, folder, state, claims, event),
+        None => lost(project, folder, state, claims, plugin_starts),
     }
 }
 
@@ -84,7 +84,7 @@ fn lost(
     folder: &Path,
     state: &State,
     claims: &Claims,
-    event: Option<Event>,
+    plugin_starts: bool,
 ) -> Option<Installation> {
     let shown = state.folder().display();
     if claims.covers(folder) && !claims.pipelines.is_empty() {
@@ -104,9 +104,8 @@ fn lost(
             .hint("type `gatewright init` to record it again");
         return Some(unseen(&project.root, failure, &Claims::default()));
     }
-    let starts = event.is_none_or(|event| event == Event::SessionStart);
-    let notice =
-        untold(state, claims).or_else(|| starts.then(|| unrecorded(state, &project)).flatten())?;
+    let notice = untold(state, claims)
+        .or_else(|| plugin_starts.then(|| unrecorded(state, &project)).flatten())?;
     Some(Installation {
         root: project.root,
         installed: Ok(Installed {
@@ -139,8 +138,8 @@ fn untold(state: &State, claims: &Claims) -> Option<String> {
     }
 }
 
-/// Hooks that name nothing, such as those of a plugin, in a project that has pipelines. Told once, when a
-/// session starts: hooks of other projects look no further.
+/// Hooks of a plugin, which name nothing, in a project that has pipelines. Told once, when a session starts:
+/// hooks of other projects look no further.
 fn unrecorded(state: &State, project: &Project) -> Option<String> {
     let folder = state.folder().display();
     install::has_pipelines(&project.root).then(|| {

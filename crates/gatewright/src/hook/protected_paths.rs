@@ -2,6 +2,7 @@
 //!
 //! Files that a tool or a shell's text names are compared as resolved paths.
 
+mod outside;
 mod places;
 
 use std::fs;
@@ -16,6 +17,7 @@ use runtime::environment::Environment;
 use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 
+pub(super) use outside::outside;
 use places::Places;
 
 use super::resolve::Resolver;

@@ -22,7 +22,7 @@ pub(super) fn sentence(change: &OutsideChange, names: &AgentNames) -> String {
             some(paths)
         ),
         Outside::Elsewhere { tool, paths } => format!(
-            "{during} wrote outside the project with {tool}: {}",
+            "{during} asked with {tool} to write outside the project, and may: {}",
             some(paths)
         ),
     }

@@ -1,8 +1,8 @@
 //! The tool calls of an agent that we started, before and after: its run judges them.
 
 use engine::{
-    Actor, BypassAttempt, CallId, Dispatch, Happening, Reply, Rule, ToolEvent, Who, WorkEvent,
-    WorkerId,
+    Actor, Author, BypassAttempt, CallId, Dispatch, EngineEvent, Happening, Outside, OutsideChange,
+    Reply, Rule, ToolEvent, Who, WorkEvent, WorkerId,
 };
 use hosts::tool_names;
 use hosts::{Answer, Payload, Program, Verdict, What};
@@ -38,6 +38,9 @@ impl HeadlessAgent {
         acting.tie(&self.call)?;
         let decided = acting.request(call)?;
         let answer = answer(&decided);
+        if matches!(decided.reply, Reply::Allow | Reply::Done) {
+            acting.note_outside(call)?;
+        }
         acting.workspace.leave();
         Ok(answer)
     }
@@ -176,6 +179,31 @@ impl<'c> ActingAgent<'c> {
                 bypass: wanted.bypass.or(looked.bypass),
             })))
         })
+    }
+
+    /// A write outside the project is allowed, and the run records who asked for it.
+    fn note_outside(&mut self, call: &HookCall<'_>) -> Result<(), Failure> {
+        let What::ToolRequested { tool, paths, .. } = &call.payload.what else {
+            return Ok(());
+        };
+        if paths.is_empty() || !tool_names::may_write(tool) {
+            return Ok(());
+        }
+        let paths = protected_paths::outside(&self.workspace, &self.opened, call.payload, paths);
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let change = OutsideChange {
+            during: vec![self.record.dispatch],
+            author: Author::Worker,
+            what: Outside::Elsewhere {
+                tool: tool.clone(),
+                paths,
+            },
+        };
+        let what = Happening::Engine(EngineEvent::ChangedOutside(change));
+        self.submit(None, &mut |_, _, _| Ok(Request::from(what.clone())))?;
+        Ok(())
     }
 
     fn submit(

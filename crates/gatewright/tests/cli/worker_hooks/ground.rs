@@ -85,6 +85,39 @@ fn what_a_step_touches_is_judged_from_its_own_folder() {
     }
 }
 
+/// It may, if its program lets it; the run knows of it.
+#[test]
+fn what_a_worker_asks_to_write_outside_the_project_is_recorded() {
+    for host in Host::ALL {
+        let (seat, own) = apart(host);
+        let project = seat.project.path().join("src/main.rs");
+        let inside = project.to_str().unwrap();
+        for (path, is_recorded) in [
+            ("src/main.rs", false),
+            (inside, false),
+            ("/tmp/scratch.txt", false),
+            ("/opt/elsewhere/x.txt", true),
+        ] {
+            let before = outside_of(&seat).len();
+            passes(&seat.hook(&from(&own, host.write(path))));
+            let found = outside_of(&seat);
+            assert_eq!(found.len() - before, usize::from(is_recorded), "{path}");
+            if is_recorded {
+                assert_eq!(found[before]["paths"], json!([path]));
+                assert_eq!(found[before]["author"], "worker");
+            }
+        }
+    }
+}
+
+fn outside_of(seat: &Seat) -> Vec<Value> {
+    let journal = seat.journal().into_iter();
+    let facts = journal.map(|entry| entry["fact"].clone());
+    facts
+        .filter(|fact| fact["kind"] == "changed_outside")
+        .collect()
+}
+
 #[test]
 fn two_steps_of_one_agent_are_told_apart_by_their_calls() {
     let work = Work {
