@@ -59,7 +59,7 @@ impl Exit {
         match self {
             Self::Success => "success, or the answer is yes",
             Self::No => {
-                "the answer is no: refused by the pipeline, failed check, errors in lint, damage or new unguarded work in verify"
+                "the answer is no: refused, check failed, errors in lint, damage or unguarded work in verify"
             }
             Self::Usage => "usage error: an argument is missing or not valid",
             Self::NotFound => "not found: no such run, entry or pipeline, or the name is ambiguous",

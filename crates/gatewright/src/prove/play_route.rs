@@ -305,7 +305,8 @@ impl Simulation {
         let script = match check {
             StandInCheck::Passes => "exit 0\n",
             StandInCheck::Fails => "exit 1\n",
-            StandInCheck::ChangesTree => "echo changed > changed-by-the-check.txt\n",
+            // A plain new file would be what a test run leaves behind.
+            StandInCheck::ChangesTree => "echo changed > .changed-by-the-check\n",
         };
         sandbox::write(&self.sandbox.beside("stand-in.sh"), script.as_bytes())?;
         let run = self.run.clone();

@@ -22,7 +22,7 @@ pub(super) fn sentence(change: &OutsideChange, names: &AgentNames) -> String {
             some(paths)
         ),
         Outside::Elsewhere { tool, paths } => format!(
-            "{during} asked with {tool} to write outside the project, and may: {}",
+            "{during} asked to write outside the project with {tool}, and was not stopped: {}",
             some(paths)
         ),
     }

@@ -332,7 +332,7 @@ fn every_fact_has_its_sentence() {
         while 'validator' (d3) and the work d9 worked, somebody deleted refs/heads/topic, which was at aaaaaaaaaa: it stays so
         'validator' (d3) and the work d9 made refs/heads/topic at bbbbbbbbbb: it could not be put back, and refs/gatewright/r-1/moved.bbbbbbbbbbbbbbbb keeps the other value
         files of the project changed while 'validator' (d3) and the work d9 worked in a worktree: file1, file2, file3, file4, file5 and 2 more; gatewright does not know who changed them, and leaves them
-        'validator' (d3) and the work d9 wrote outside the project with Write: file1
+        'validator' (d3) and the work d9 asked to write outside the project with Write, and was not stopped: file1
         the check linting passed (2 commands)
         the check linting failed (2 commands): ansible-lint roles/web: exit 2 after 3.4 s
         the check linting failed (2 commands): ansible-lint roles/web: killed by signal 9 after 3.4 s
