@@ -1,9 +1,11 @@
 //! Removes worktrees: never one whose work is neither merged nor kept under a ref.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use engine::RunId;
 use runtime::failure::Failure;
@@ -136,15 +138,22 @@ fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> 
     repository.forget_worktree(root)
 }
 
-/// Removes a folder with its content, also read-only content such as caches. Follows no link.
+/// How often a folder is removed into which somebody still writes, and the pause between.
+const REMOVALS: u32 = 10;
+const BETWEEN_REMOVALS: Duration = Duration::from_millis(50);
+
+/// Removes a folder with its content, also read-only content such as caches. Follows no link. A process
+/// of an orchestrator that lost the run may still put something into it for a moment.
 pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
-    let removed = match fs::remove_dir_all(folder) {
-        Err(cause) if cause.kind() == ErrorKind::PermissionDenied => {
-            unlock(folder);
-            fs::remove_dir_all(folder)
+    let mut removed = fs::remove_dir_all(folder);
+    for _ in 1..REMOVALS {
+        match removed.as_ref().map_err(io::Error::kind) {
+            Err(ErrorKind::PermissionDenied) => unlock(folder),
+            Err(ErrorKind::DirectoryNotEmpty) => thread::sleep(BETWEEN_REMOVALS),
+            Ok(()) | Err(_) => break,
         }
-        removed => removed,
-    };
+        removed = fs::remove_dir_all(folder);
+    }
     match removed {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {
             Err(Failure::file("remove", folder)(cause))

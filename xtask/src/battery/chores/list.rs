@@ -85,6 +85,9 @@ pub(super) struct Chore {
     pub act: Act,
     /// What comes after a blow, where it is not the same again.
     pub then: Option<Hook>,
+    /// Is a session that comes back after a kill marked? Its run is stored before its file, and what
+    /// happened between the two is not known.
+    pub marks_a_kill: bool,
 }
 
 #[derive(Clone)]
@@ -102,6 +105,13 @@ impl Chore {
 
     const fn in_pipeline(self, pipeline: &'static str) -> Self {
         Self { pipeline, ..self }
+    }
+
+    const fn marking_a_kill(self) -> Self {
+        Self {
+            marks_a_kill: true,
+            ..self
+        }
     }
 
     const fn then(self, then: Hook) -> Self {
@@ -123,6 +133,7 @@ pub(super) const fn command(
         prepare,
         act: Act::Command(words),
         then: None,
+        marks_a_kill: false,
     }
 }
 
@@ -133,6 +144,7 @@ const fn call(name: &'static str, prepare: fn(&Stand) -> Result<(), Failure>, ho
         prepare,
         act: Act::Hook(hook),
         then: None,
+        marks_a_kill: false,
     }
 }
 
@@ -174,7 +186,8 @@ pub(super) const CHORES: &[Chore] = &[
         "SessionStart after clear",
         begin,
         hook("SessionStart", r#"{"source": "clear"}"#).in_session("heir"),
-    ),
+    )
+    .marking_a_kill(),
     call(
         "UserPromptSubmit",
         begin,
@@ -185,6 +198,14 @@ pub(super) const CHORES: &[Chore] = &[
     call("PreToolUse Agent", begin, AGENT),
     call("PreToolUse Agent, first", install, AGENT),
     call("PreToolUse, protected", begin, protected_write()),
+    call(
+        "PermissionRequest",
+        begin,
+        hook(
+            "PermissionRequest",
+            r#"{"tool_name": "Bash", "tool_input": {"command": "gatewright next"}}"#,
+        ),
+    ),
     call("PostToolUse", work, post_tool_use()).in_pipeline(WRITING),
     call("PostToolUse Agent", work, agent_returned()).in_pipeline(WRITING),
     call("PostToolUse, an answer", ask, answered()).in_pipeline(WRITING),

@@ -249,7 +249,10 @@ impl<'a> Trial<'a> {
         }
         let found = Picture::of(&self.stand, self.chore)?;
         // An event that was not judged is marked, and that is all that may come on top.
-        let may_mark = blow != Blow::Kill && self.chore.is_hook();
+        let may_mark = match blow {
+            Blow::Kill => self.chore.marks_a_kill,
+            Blow::Error(_) => self.chore.is_hook(),
+        };
         let mut wanted = self.wanted.iter();
         let harmless =
             wanted.any(|wanted| found == *wanted || (may_mark && found.is_marked_like(wanted)));
