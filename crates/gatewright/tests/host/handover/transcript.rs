@@ -63,7 +63,9 @@ impl Transcript {
         let folder = stage.project.path().display().to_string();
         let page = self.page.replace(&folder, "PROJECT");
         let page = page.replace(&program_folder(), "BIN").replace(run, "r-RUN");
-        let lines = page.lines().map(|line| without_accidents(line.trim_end()));
+        let lines = page
+            .lines()
+            .map(|line| without_accidents(&nameless(line.trim_end())));
         lines.fold(String::new(), |page, line| page + &line + "\n")
     }
 }
@@ -180,6 +182,19 @@ fn plain(shown: &str) -> String {
 
 fn fenced(text: &str) -> String {
     format!("````text\n{}\n````\n", text.trim_end())
+}
+
+/// The name of the person who runs the test is another one elsewhere.
+fn nameless(line: &str) -> String {
+    let ends = [" answered, in these words:", " answered."];
+    let Some((before, end)) = ends
+        .iter()
+        .find_map(|end| Some((line.strip_suffix(end)?, end)))
+    else {
+        return line.to_owned();
+    };
+    let start = before.rfind(' ').map_or(0, |at| at + 1);
+    format!("{}ada{end}", &before[..start])
 }
 
 /// Ids, hashes and times become words, and lines in which the host says how a message came go.
