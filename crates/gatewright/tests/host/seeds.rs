@@ -3,5 +3,5 @@
 pub(crate) mod ansible;
 mod ansible_bad;
 mod context_first;
-mod multi_ai;
+pub(crate) mod multi_ai;
 mod phases;

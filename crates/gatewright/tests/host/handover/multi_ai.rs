@@ -3,10 +3,11 @@
 use expect_test::expect_file;
 use serde_json::{Value, json};
 use testkit::codex;
-use testkit::model::{Actor, Turn, bash, call, hold, make, say, send_message, write};
+use testkit::model::{Actor, Turn, bash, call, hold, say, write};
 
 use super::transcript::Transcript;
 use super::{claude_on, denied, gives_environment, scripted};
+use crate::seeds::multi_ai::{calls, goes_on};
 use crate::stage::Stage;
 
 /// What a worker leaves in a file that others may have written before: the host demands that it is read first.
@@ -77,22 +78,6 @@ fn reviewer(stage: &Stage, marker: &str, of: &str, model: &str) -> Actor {
     let agent = format!("{of}-reviewer");
     let file = format!("{of}-review-{model}.json");
     worker(marker, leaves(stage, &file, &review(&agent, model)))
-}
-
-fn calls(agent: &str, model: &str, marker: &str) -> Turn {
-    let input = json!({
-        "description": "a piece of work", "prompt": marker, "subagent_type": agent,
-        "model": model, "run_in_background": false,
-    });
-    call("Agent", input)
-}
-
-/// The session writes to the worker that it called as this one in the row, and says nothing of the work.
-fn goes_on(place: usize) -> Turn {
-    make(move |request| {
-        let ids = request.agent_ids();
-        send_message(ids.get(place).map_or("", String::as_str), "Go on.")
-    })
 }
 
 fn script(stage: &Stage) -> Vec<Actor> {

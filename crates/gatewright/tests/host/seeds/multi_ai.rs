@@ -81,7 +81,7 @@ fn review(of: &str, reviewer: &str, model: &str, status: &str, at: u8) -> String
 }
 
 /// The session calls an agent with the model that the panel names.
-fn calls(agent: &str, model: &str, marker: &str) -> Turn {
+pub(crate) fn calls(agent: &str, model: &str, marker: &str) -> Turn {
     let input = json!({
         "description": "a piece of work", "prompt": marker, "subagent_type": agent,
         "model": model, "run_in_background": false,
@@ -90,7 +90,7 @@ fn calls(agent: &str, model: &str, marker: &str) -> Turn {
 }
 
 /// The session writes to the worker that it called as this one in the row.
-fn goes_on(place: usize) -> Turn {
+pub(crate) fn goes_on(place: usize) -> Turn {
     make(move |request| {
         let ids = request.agent_ids();
         send_message(ids.get(place).map_or("", String::as_str), "GO ON")
