@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check of the repository, in the order that fails soonest.
 
 mod quick;
+mod suite;
 
 use std::time::Instant;
 
@@ -34,7 +35,8 @@ linters of Ansible.
   power      a sample of: the power of ext4 and xfs is cut while many write. It mounts file systems, so it needs
              root; where that is refused, the line says so
 
-The last line counts the steps. The exit code is 0 when none of them fails.
+At the end each step has a line, with the reason where it failed: the names of failed tests and the beginning of what
+they printed. The last line counts the steps. The exit code is 0 when none of them fails.
 
   --quick    Only format, lints, deny, and the tests that start no agent program and no battery. Leaves out the test
              binary `host`, the walk over every state of multi-ai, the proofs of the guards of every built-in
@@ -61,7 +63,8 @@ const fn step(name: &'static str, check: fn() -> Result<(), Failure>) -> Step {
 /// How a step went.
 enum Outcome {
     Passed,
-    Failed,
+    /// With the reason.
+    Failed(String),
     /// With the reason. It is never left out in silence.
     NotRun(String),
 }
@@ -128,9 +131,9 @@ fn check(steps: &[Step]) -> Result<(), Failure> {
                 passed += 1;
                 say(format_args!("passed {name}"));
             }
-            Outcome::Failed => {
+            Outcome::Failed(why) => {
                 failed += 1;
-                say(format_args!("FAILED {name}"));
+                say(format_args!("FAILED {name}: {why}"));
             }
             Outcome::NotRun(why) => {
                 not_run += 1;
@@ -165,9 +168,10 @@ fn take(step: &Step) -> Outcome {
             Outcome::Passed
         }
         Err(failure) => {
-            complain(failure.with_causes());
+            let why = failure.with_causes();
+            complain(&why);
             say(format_args!("== {} FAILED after {seconds:.1} s", step.name));
-            Outcome::Failed
+            Outcome::Failed(why)
         }
     }
 }
@@ -190,11 +194,11 @@ fn lints() -> Result<(), Failure> {
 }
 
 fn tests() -> Result<(), Failure> {
-    succeed(cargo().args(["test", "--workspace", "--no-fail-fast"]))?;
+    suite::run(cargo().args(["test", "--workspace", "--no-fail-fast", "--", "--quiet"]))?;
     let list = ["--", "--list", "--format=terse"];
     let mut list_real = cargo();
     list_real
-        .args(["test", "--package=gatewright", "--test=host", "--quiet"])
+        .args(["test", "--workspace", "--test=host", "--quiet"])
         .args(list);
     let listed = read(&mut list_real)?;
     let real = listed.lines().filter(|line| line.ends_with(": test"));

@@ -84,6 +84,10 @@ fn guarded(work: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
         let failure = Failure::bug(format!("internal error ({fault})"));
         plain_output().failure(&failure);
     }));
+    exit_of(work)
+}
+
+fn exit_of(work: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
     panic::catch_unwind(work).unwrap_or(Exit::Bug)
 }
 
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_panic_has_an_exit_code_of_its_own() {
-        assert_eq!(guarded(|| panic!("a planted fault")), Exit::Bug);
-        assert_eq!(guarded(|| Exit::No), Exit::No);
+        assert_eq!(exit_of(|| panic!("a planted fault")), Exit::Bug);
+        assert_eq!(exit_of(|| Exit::No), Exit::No);
     }
 }

@@ -4,8 +4,9 @@ use std::thread;
 
 use serde_json::Value;
 
+use super::suite;
 use crate::failure::Failure;
-use crate::workspace::{cargo, read, succeed};
+use crate::workspace::{cargo, read};
 
 /// The test binary with every test that starts a real agent program.
 const REAL_AGENTS: &str = "host";
@@ -53,7 +54,7 @@ pub(super) fn tests() -> Result<(), Failure> {
     }
     // Most tests wait for the processes that they start.
     let threads = thread::available_parallelism().map_or(2, usize::from) * 2;
-    succeed(command.env("RUST_TEST_THREADS", threads.to_string()))
+    suite::run(command.env("RUST_TEST_THREADS", threads.to_string()))
 }
 
 fn metadata() -> Result<Value, Failure> {
