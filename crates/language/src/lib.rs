@@ -8,11 +8,14 @@
 //! 2. from text to a tree of values with their places: `tree`, `from_toml`, `from_json`, `source`, `members`
 //! 3. from the tree to a definition: `read`; and the JSON Schema of both: `schema`
 //! 4. files that come with the program: `template`, `builtin`
+//! 5. one tree from several definitions: `assemble`; and the files of all of them: `gather`
 
+mod assemble;
 pub mod builtin;
 mod diagnostic;
 mod from_json;
 mod from_toml;
+mod gather;
 mod limits;
 mod members;
 mod read;
@@ -25,13 +28,14 @@ mod tree;
 mod vocabulary;
 
 pub use diagnostic::Diagnostic;
+pub use gather::{files_beside, gather};
 pub use limits::MOST_BYTES;
-pub use members::{ADDED_MEMBERS, OpenGroups, open_groups, with_members};
+pub use members::{ADDED_MEMBERS, OpenGroups, with_members};
 pub use read::words::words;
 pub use render::Colour;
 pub use rule::LanguageRule;
 pub use schema::schema;
-pub use source::{SourceFile, Sources, given_files, references, renamed};
+pub use source::{SourceFile, Sources, references, renamed};
 
 use diagnostic::Problems;
 use engine::CheckRule;
@@ -48,7 +52,7 @@ pub struct Compiled {
 pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
     let file = &sources.main.name;
     let mut problems = Problems::default();
-    let root = source::parse(&sources.main, &mut problems);
+    let root = assemble::assemble(sources, &mut problems);
     let definition = root
         .as_ref()
         .and_then(|root| read::read(file, root, &sources.files, &mut problems));
@@ -67,11 +71,25 @@ pub fn compile(sources: &Sources) -> Result<Compiled, Vec<Diagnostic>> {
     }
 }
 
+/// The files for a host, by their path in the host's own folder, such as `agents/planner.md`.
+///
+/// Invariant: every path is below `agents/`, `commands/` or `skills/`.
+pub fn given_files(sources: &Sources) -> Vec<(&str, &[u8])> {
+    let root = assemble::assemble(sources, &mut Problems::default());
+    root.map_or_else(Vec::new, |root| source::given_files(&root, sources))
+}
+
+/// Finds open groups; nothing if there are none. `compile` reports what is wrong with them.
+pub fn open_groups(sources: &Sources) -> Option<OpenGroups> {
+    let root = assemble::assemble(sources, &mut Problems::default())?;
+    members::open_groups(&root)
+}
+
 /// What somebody else found in a definition that compiles, with its place in the file.
 pub fn located(sources: &Sources, found: Vec<engine::Problem>) -> Vec<Diagnostic> {
     let file = &sources.main.name;
     let mut problems = Problems::default();
-    match source::parse(&sources.main, &mut problems) {
+    match assemble::assemble(sources, &mut problems) {
         Some(root) => placed(file, &root, found),
         None => problems.into_sorted(file),
     }

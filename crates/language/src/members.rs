@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::Problems;
-use crate::source::{SourceFile, Sources, parse};
+use crate::source::Sources;
 use crate::tree::Node;
 
 /// Under this name a definition's files list the members that were added. No definition can refer to a
@@ -23,9 +22,8 @@ pub struct OpenGroups {
     pub fields: BTreeMap<String, String>,
 }
 
-/// Finds open groups; nothing if there are none. `compile` reports what is wrong with them.
-pub fn open_groups(main: &SourceFile) -> Option<OpenGroups> {
-    let root = parse(main, &mut Problems::default())?;
+/// The open groups of an assembled definition; nothing if there are none.
+pub(crate) fn open_groups(root: &Node) -> Option<OpenGroups> {
     let settings = root.get("settings").and_then(Node::text)?.to_owned();
     let groups = root.get("groups").map(Node::entries).unwrap_or_default();
     let fields: BTreeMap<String, String> = groups

@@ -9,6 +9,7 @@ mod proof;
 mod schema_text;
 mod stage;
 mod steps;
+mod uses;
 mod value;
 mod view;
 pub(crate) mod words;
@@ -24,6 +25,7 @@ use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Span, Value};
 use crate::vocabulary::Table;
 use schema_text::Schemas;
+pub(crate) use uses::{UsedPart, Uses, Word, uses};
 
 /// Reads the whole tree. There is a definition only if no problem was found.
 pub(crate) fn read(
@@ -32,12 +34,7 @@ pub(crate) fn read(
     files: &BTreeMap<String, Vec<u8>>,
     problems: &mut Problems,
 ) -> Option<Definition> {
-    let mut reader = Reader {
-        file,
-        files,
-        problems,
-        schemas: Schemas::default(),
-    };
+    let mut reader = Reader::new(file, files, problems);
     let definition = reader.definition(root);
     definition.filter(|_| problems.is_empty())
 }
@@ -82,6 +79,21 @@ impl<'t> Fields<'t> {
         unknown
             .map(|entry| nearest(&entry.key, known()))
             .any(|meant| meant == Some(key))
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        file: &'a str,
+        files: &'a BTreeMap<String, Vec<u8>>,
+        problems: &'a mut Problems,
+    ) -> Self {
+        Self {
+            file,
+            files,
+            problems,
+            schemas: Schemas::default(),
+        }
     }
 }
 

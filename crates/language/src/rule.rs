@@ -59,4 +59,10 @@ language_rules! {
     BadIgnored, "GW-L134", "an ignored pattern is one line and does not hide everything from git";
     BadProtocol, "GW-L135", "a protocol is not empty, has at most 16 KiB, and has no marks of Gatewright";
     BadLitter, "GW-L136", "a litter pattern is a path in the project and does not cover everything";
+
+    UnknownUse, "GW-L140", "a used pipeline is built in, or a file next to the definition";
+    CircularUse, "GW-L141", "a pipeline does not use itself, also not through others";
+    BadUse, "GW-L142", "a used pipeline has no problems of its own";
+    UnknownPart, "GW-L143", "what is brought, replaced or left out exists in the used pipeline";
+    LooseEnd, "GW-L144", "a brought stage leads only to stages that are brought or replaced";
 }

@@ -73,6 +73,13 @@ fn object(table: &Table) -> Value {
             .collect();
         object["oneOf"] = sets.into();
     }
+    let supplied = table
+        .keys()
+        .filter(|key| key.presence == Presence::OwnOrExtended);
+    let supplied: Vec<&str> = supplied.map(|key| key.name).collect();
+    if !supplied.is_empty() {
+        object["anyOf"] = json!([{ "required": ["extends"] }, { "required": supplied }]);
+    }
     object
 }
 
@@ -86,7 +93,7 @@ fn value(shape: &Shape) -> Value {
     match shape {
         Shape::Text => json!({ "type": "string" }),
         Shape::Filled | Shape::Reference => json!({ "type": "string", "pattern": r"\S" }),
-        Shape::Name => text(NAME),
+        Shape::Name | Shape::NameOf(_) => text(NAME),
         Shape::Agent => text(AGENT),
         Shape::AgentPattern => text(PATTERN),
         Shape::Read => text(&format!(r"{NAME}\??")),
@@ -158,7 +165,7 @@ mod tests {
     use crate::builtin;
     use crate::diagnostic::Problems;
     use crate::read::tests::every_file;
-    use crate::read::{asked, read};
+    use crate::read::{asked, read, uses};
     use crate::source::{SourceFile, parse};
     use crate::tree::Node;
 
@@ -196,6 +203,9 @@ mod tests {
         let mut problems = Problems::default();
         let definition = read("every-key.toml", &tree(EVERY_KEY), &files, &mut problems);
         assert!(definition.is_some(), "{problems:?}");
+        let uses = uses("every-key.toml", &tree(EVERY_KEY), &mut problems);
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(uses.sources().count(), 3);
         let mut known = BTreeSet::new();
         visit(&PIPELINE, &mut known);
         assert_eq!(asked::all(), known);
@@ -215,8 +225,18 @@ mod tests {
     fn what_the_reader_refuses_the_schema_refuses_too() {
         let good = "name='a'\nabout='b'\nstart='s'\nstages.s.agent='x'\n";
         assert_eq!(accepts(good), Ok(()));
+        assert_eq!(accepts("name='a'\nextends='ansible'\n"), Ok(()));
+        assert!(accepts("name='a'\nabout='b'\n").is_err());
         for bad in [
             "surplus = 1",
+            "extends = 1",
+            "extends = ''",
+            "without = 'stages.s'",
+            "use = 'base.toml'",
+            "use.q = 1",
+            "use.q = { stages = ['s'] }",
+            "use.q = { from = 'base.toml', with = ['s'] }",
+            "use.'a b' = 'base.toml'",
             "ttl = 5",
             "ttl = '0s'",
             "begins = 'never'",
@@ -275,6 +295,7 @@ mod tests {
             let text = format!("{bad}\n{good}");
             assert!(accepts(&text).is_err(), "the schema accepts {bad}");
             let mut problems = Problems::default();
+            uses("test", &tree(&text), &mut problems);
             let definition = read("test", &tree(&text), &BTreeMap::new(), &mut problems);
             assert!(definition.is_none(), "the reader accepts {bad}");
         }

@@ -79,12 +79,9 @@ pub fn renamed(sources: &Sources, name: &PipelineName) -> Option<Sources> {
     Some(Sources { main, files })
 }
 
-/// The files for a host, by their path in the host's own folder, such as `agents/planner.md`.
-///
-/// Invariant: every path is below `agents/`, `commands/` or `skills/`.
-pub fn given_files(sources: &Sources) -> Vec<(&str, &[u8])> {
-    let root = parse(&sources.main, &mut Problems::default());
-    let paths: BTreeSet<&str> = root.iter().flat_map(gives).collect();
+/// The files for a host that an assembled definition lists.
+pub(crate) fn given_files<'s>(root: &Node, sources: &'s Sources) -> Vec<(&'s str, &'s [u8])> {
+    let paths: BTreeSet<&str> = gives(root).collect();
     let read = paths
         .into_iter()
         .filter_map(|path| sources.files.get_key_value(path));
@@ -236,7 +233,7 @@ mod tests {
         let files = there.map(|path| (path.into(), path.into())).into();
         let sources = Sources { main, files };
         assert_eq!(
-            given_files(&sources),
+            crate::given_files(&sources),
             ["agents/x.md", "skills/a/SKILL.md"].map(|path| (path, path.as_bytes()))
         );
     }

@@ -7,14 +7,14 @@ use serde_json::{Map, Number, Value as Json};
 /// Bytes of the file.
 pub(crate) type Span = Range<usize>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
     /// A table that has a header of its own is where its header is.
     pub span: Span,
     pub value: Value,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// In the order of the file. No key occurs twice.
     Table(Vec<Entry>),
@@ -31,7 +31,7 @@ pub(crate) enum Value {
     Unreadable,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
     pub key_span: Span,
@@ -86,7 +86,7 @@ impl Node {
         self.entry(key).map(|entry| &entry.node)
     }
 
-    fn entry(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Shape {
     /// A text that is not empty.
     Filled,
     Name,
+    /// A name that the definition itself declares.
+    NameOf(Declared),
     Agent,
     /// An artifact's name, with a question mark if it is optional.
     Read,
@@ -63,6 +65,16 @@ pub(crate) enum Shape {
     Schema,
 }
 
+/// In which table of the file a name is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Declared {
+    Stage,
+    Artifact,
+    Counter,
+    /// A counter, or a review stage, which counts its rounds.
+    CounterOrStage,
+}
+
 #[derive(Debug)]
 pub(crate) struct Table {
     /// With its article, as messages name it.
@@ -93,6 +105,8 @@ pub(crate) struct Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Presence {
     Required,
+    /// Required, unless the definition extends another one, which may supply it.
+    OwnOrExtended,
     Optional,
 }
 
@@ -100,6 +114,15 @@ const fn required(name: &'static str, shape: Shape, about: &'static str) -> Key 
     Key {
         name,
         presence: Presence::Required,
+        shape,
+        about,
+    }
+}
+
+const fn own_or_extended(name: &'static str, shape: Shape, about: &'static str) -> Key {
+    Key {
+        name,
+        presence: Presence::OwnOrExtended,
         shape,
         about,
     }
@@ -185,7 +208,10 @@ const fn named(values: &'static Shape) -> Shape {
     }
 }
 
-const NAMES: Shape = Shape::List(&Shape::Name);
+const STAGE: Shape = Shape::NameOf(Declared::Stage);
+const ARTIFACT_NAME: Shape = Shape::NameOf(Declared::Artifact);
+const ARTIFACT_NAMES: Shape = Shape::List(&ARTIFACT_NAME);
+const COUNTER_NAME: Shape = Shape::NameOf(Declared::Counter);
 const AGENTS: Shape = Shape::List(&Shape::AgentPattern);
 const TEXTS: Shape = Shape::List(&Shape::Filled);
 const EDGES: Shape = Shape::Either(&[Shape::Target, Shape::Table(&EDGE)]);

@@ -1,6 +1,6 @@
 //! Definitions: found by name or path, read within limits, and compiled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -123,7 +123,8 @@ pub fn project_names(root: &Path) -> BTreeSet<String> {
     named.collect()
 }
 
-/// Is this a settings file next to the pipelines? Its JSON has no stages. What cannot be read may be a
+/// Is this a settings file next to the pipelines? Its JSON has no stages and extends no
+/// pipeline. What cannot be read may be a
 /// pipeline.
 fn is_settings(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|ending| ending == "json");
@@ -132,7 +133,10 @@ fn is_settings(path: &Path) -> bool {
         File::open(path).and_then(|file| file.take(MOST_BYTES as u64).read_to_end(&mut text));
     let value = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
     match value {
-        Some(serde_json::Value::Object(fields)) => is_json && !fields.contains_key("stages"),
+        Some(serde_json::Value::Object(fields)) => {
+            let is_pipeline = ["stages", "extends"].map(|key| fields.contains_key(key));
+            is_json && !is_pipeline.contains(&true)
+        }
         Some(_) | None => false,
     }
 }
@@ -162,7 +166,7 @@ pub fn read(path: &Path, shown: &str) -> Result<Sources, DefinitionError> {
     }
     let bytes = take(file).map_err(Failure::file("read", path))?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    with_references(bytes, shown, beside)
+    read_text(bytes, shown, beside)
 }
 
 /// Reads a definition from stdin; its references are relative to this folder.
@@ -170,7 +174,7 @@ pub fn read_input(input: impl Read, folder: &Path) -> Result<Sources, Definition
     let shown = "<stdin>";
     let bytes = take(input)
         .map_err(|cause| Failure::environment(format!("cannot read the input ({cause})")))?;
-    with_references(bytes, shown, folder)
+    read_text(bytes, shown, folder)
 }
 
 /// Opens only regular files: a pipe would block for ever.
@@ -212,24 +216,22 @@ fn too_large(shown: &str, size: &str) -> DefinitionError {
     }
 }
 
-fn with_references(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources, DefinitionError> {
+/// A definition of these bytes; its references are relative to this folder.
+pub fn read_text(bytes: Vec<u8>, shown: &str, beside: &Path) -> Result<Sources, DefinitionError> {
     let main = SourceFile {
         name: shown.to_owned(),
         bytes,
     };
-    let mut files = BTreeMap::new();
     let mut together = 0;
-    for reference in language::references(&main) {
-        if let Some(bytes) = read_reference(&reference, beside)? {
-            together += bytes.len() as u64;
-            files.insert(reference, bytes);
-        }
+    language::gather(main, |reference| {
+        let bytes = read_reference(reference, beside)?;
+        together += bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         if together > MOST_BYTES_TOGETHER {
             let size = format!("over {MOST_BYTES_TOGETHER} bytes with what it refers to");
             return Err(too_large(shown, &size));
         }
-    }
-    Ok(Sources { main, files })
+        Ok(bytes)
+    })
 }
 
 /// A file that the definition refers to; `None` if it does not exist, which `compile` reports.
@@ -349,6 +351,8 @@ pub fn rendered(problems: &[Diagnostic], text: &str, paint: Paint) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]

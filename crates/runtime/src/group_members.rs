@@ -15,7 +15,7 @@ const MOST_MEMBERS: usize = 256;
 /// The definition with the members that the project's settings file adds. Trust, lint and every run
 /// use this one, so no agent joins without a person's trust.
 pub fn with_members(sources: Sources, root: &Path) -> Result<Sources, Failure> {
-    let Some(open) = language::open_groups(&sources.main) else {
+    let Some(open) = language::open_groups(&sources) else {
         return Ok(sources);
     };
     let Some(settings) = params::settings(&open.settings, root)? else {

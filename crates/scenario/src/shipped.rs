@@ -49,7 +49,6 @@ impl Folder for NoFolder {
             name: "a block".to_owned(),
             bytes: definition.to_vec(),
         };
-        let files = Default::default();
-        Ok(Sources { main, files })
+        language::gather(main, |_| Ok(None))
     }
 }

@@ -28,13 +28,17 @@ pub(crate) struct New {
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
     /// The template to copy [default: minimal]
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "from")]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["from", "extends"])]
     template: Option<String>,
     /// Copy this pipeline instead of a template (a name or a path)
-    #[arg(long, value_name = "PIPELINE")]
+    #[arg(long, value_name = "PIPELINE", conflicts_with = "extends")]
     from: Option<String>,
+    /// Take this pipeline over without a copy, and change only what you write: a built-in pipeline, or
+    /// a file in .gatewright, such as base.toml
+    #[arg(long, value_name = "PIPELINE")]
+    extends: Option<String>,
     /// List the templates
-    #[arg(long, conflicts_with_all = ["name", "template", "from"])]
+    #[arg(long, conflicts_with_all = ["name", "template", "from", "extends"])]
     list: bool,
 }
 
@@ -69,12 +73,13 @@ impl New {
     ) -> Result<Exit, DefinitionError> {
         let project = evidence::Project::find(&context.folder).map_err(Failure::from)?;
         let name = free_name(word, &project.root)?;
-        let made = match &self.from {
-            Some(from) => {
+        let made = match (&self.from, &self.extends) {
+            (Some(from), _) => {
                 let meant = start_run::installed_path(context, &project, from)?;
                 copied(&meant, &name, context, &project.root)?
             }
-            None => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
+            (None, Some(extends)) => extended(extends, &name, &project.root)?,
+            (None, None) => from_template(self.template.as_deref().unwrap_or(DEFAULT), &name)?,
         };
         let files = made.files(&name);
         let base = BaseFolder::new(project.root);
@@ -153,6 +158,20 @@ fn copied(
     }
 }
 
+/// A definition that says only what it extends.
+fn extended(word: &str, name: &PipelineName, root: &Path) -> Result<Made, DefinitionError> {
+    let text = format!(
+        "# All that {word} says holds here too, unless this file says otherwise.\n\
+         # `gatewright pipelines {word}` prints it.\n\n\
+         name    = \"{name}\"\n\
+         extends = \"{}\"\n",
+        word.escape_default()
+    );
+    let shown = format!("{name}.toml");
+    let sources = definition::read_text(text.into(), &shown, &root.join(PROJECT_FOLDER))?;
+    with_generated(sources)
+}
+
 /// A definition that compiles, with scenarios for each of its transitions.
 fn with_generated(sources: Sources) -> Result<Made, DefinitionError> {
     let pipeline = definition::compile(&sources)?.pipeline;
@@ -173,8 +192,8 @@ impl Made {
             inside(&format!("{name}.md")),
             self.scenarios.clone().into_bytes(),
         );
-        let others = self.sources.files.iter();
-        let others = others.map(|(path, bytes)| (inside(path), bytes.clone()));
+        let others = language::files_beside(&self.sources).into_iter();
+        let others = others.map(|(path, bytes)| (inside(path), bytes.to_vec()));
         [main, scenarios].into_iter().chain(others).collect()
     }
 }

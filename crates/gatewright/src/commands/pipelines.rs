@@ -73,10 +73,7 @@ fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> R
     let ending = ending.filter(|ending| *ending == "json").unwrap_or("toml");
     let stem = Path::new(name).file_stem().unwrap_or_default();
     let main = format!("{}.{ending}", stem.to_string_lossy());
-    let files = sources.files.iter();
-    let mut all: Vec<(&str, &[u8])> = files
-        .map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
-        .collect();
+    let mut all = language::files_beside(sources);
     all.insert(0, (&main, &sources.main.bytes));
     let taken = all.iter().map(|(path, _)| folder.join(path));
     if let Some(taken) = taken.into_iter().find(|path| path.exists()) {
@@ -97,13 +94,11 @@ fn write(name: &str, sources: &Sources, folder: &Path, output: &mut Output) -> R
 /// The bytes as they are. Text of a project's own file is escaped.
 fn print(name: &str, sources: &Sources, output: &mut Output) -> Result<(), Failure> {
     let text = String::from_utf8_lossy(&sources.main.bytes).into_owned();
-    let json = || {
-        let files: Vec<&String> = sources.files.keys().collect();
-        json!({ "name": name, "definition": text, "files": files })
-    };
+    let beside = language::files_beside(sources).into_iter();
+    let files: Vec<&str> = beside.map(|(path, _)| path).collect();
+    let json = || json!({ "name": name, "definition": text, "files": files });
     output.facts(|_| views::safe(&text), json)?;
-    if !sources.files.is_empty() && output.format() == Format::Text {
-        let files: Vec<&str> = sources.files.keys().map(String::as_str).collect();
+    if !files.is_empty() && output.format() == Format::Text {
         output.say(&format!(
             "it refers to {}; `gatewright pipelines {name} --out FOLDER` writes them all",
             files.join(", ")

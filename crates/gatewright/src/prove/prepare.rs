@@ -133,7 +133,7 @@ fn installed(definition: &Definition, file: Option<String>) -> InstalledPipeline
 fn write_sources(folder: &Sandbox, file: &str, sources: &Sources) -> Result<(), Failure> {
     let path = folder.project().join(file);
     sandbox::write(&path, &sources.main.bytes)?;
-    for (name, bytes) in &sources.files {
+    for (name, bytes) in language::files_beside(sources) {
         sandbox::write(&path.with_file_name(name), bytes)?;
     }
     Ok(())

@@ -38,5 +38,6 @@ mod step;
 mod story;
 mod telling;
 mod trusting;
+mod uses;
 mod views;
 mod worker_hooks;

@@ -6,17 +6,32 @@ pub(crate) static PIPELINE: Table = Table {
     name: "the pipeline",
     parts: &[&[
         required("name", Shape::Name, "The pipeline's name."),
-        required(
+        own_or_extended(
             "about",
             Shape::Filled,
             "What the pipeline is for, in one sentence.",
+        ),
+        optional(
+            "extends",
+            Shape::Filled,
+            "A built-in pipeline, or a file next to this one. All that it says holds here too, unless this file says otherwise.",
+        ),
+        optional(
+            "without",
+            Shape::List(&Shape::Field),
+            "What this pipeline does not take over from the one that it extends, such as `commands.multi-ai`.",
+        ),
+        optional(
+            "use",
+            named(&Shape::Either(&[Shape::Filled, Shape::Table(&USE)])),
+            "Stages of other pipelines, with what belongs to them. Each name gets the key as its prefix: `qa-review`.",
         ),
         optional(
             "begins",
             Shape::Word(BEGINS),
             "`command` (default): a person or a command starts a run. `session`: every session in the project has a run.",
         ),
-        required("start", Shape::Name, "The stage in which a run starts."),
+        own_or_extended("start", STAGE, "The stage in which a run starts."),
         optional(
             "mode",
             Shape::Word(MODES),
@@ -53,7 +68,7 @@ pub(crate) static PIPELINE: Table = Table {
             named(&Shape::Table(&ARTIFACT)),
             "What agents produce.",
         ),
-        required("stages", named(&Shape::Stage), "The stages of a run."),
+        own_or_extended("stages", named(&Shape::Stage), "The stages of a run."),
         optional(
             "views",
             Shape::Table(&VIEWS),
@@ -96,6 +111,31 @@ pub(crate) static PIPELINE: Table = Table {
             "prove",
             Shape::List(&Shape::Table(&PROOF)),
             "Promises that `lint` proves.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static USE: Table = Table {
+    name: "a used pipeline",
+    parts: &[&[
+        required(
+            "from",
+            Shape::Filled,
+            "A built-in pipeline, or a file next to this one.",
+        ),
+        optional(
+            "stages",
+            Shape::FilledList(&Shape::Name),
+            "The stages to bring; by default all but those in `with`.",
+        ),
+        optional(
+            "with",
+            Shape::Map {
+                keys: &Shape::Name,
+                values: &Shape::Name,
+            },
+            "Stages and artifacts of the used pipeline, and those of this one that take their place.",
         ),
     ]],
     choice: &[],
@@ -172,7 +212,7 @@ pub(crate) static COUNTER: Table = Table {
         required("max", Shape::Amount, "How often it may be counted."),
         required(
             "then",
-            Shape::Name,
+            STAGE,
             "The stage that follows when the counter is full.",
         ),
     ]],
@@ -264,7 +304,7 @@ pub(crate) static APPROVED: Table = Table {
         ),
         required(
             "then",
-            Shape::Name,
+            STAGE,
             "The question that follows if nobody has approved the commands.",
         ),
     ]],
@@ -277,17 +317,17 @@ pub(crate) static PROOF: Table = Table {
         required("name", Shape::Filled, "The promise in words."),
         optional(
             "before",
-            Shape::Name,
+            STAGE,
             "The stage that is never reached unless the others are passed before.",
         ),
         optional(
             "through",
-            Shape::Either(&[Shape::Name, Shape::FilledList(&Shape::Name)]),
+            Shape::Either(&[STAGE, Shape::FilledList(&STAGE)]),
             "The stages that every path passes.",
         ),
         optional(
             "after",
-            Shape::Name,
+            STAGE,
             "The stage after which this must hold again.",
         ),
         optional(

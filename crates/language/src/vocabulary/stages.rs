@@ -10,15 +10,15 @@ pub(crate) static EDGE: Table = Table {
             Shape::Target,
             "A stage, `@interrupted`, or a parameter in braces.",
         ),
-        optional("count", Shape::Name, "The counter that counts this edge."),
+        optional("count", COUNTER_NAME, "The counter that counts this edge."),
         optional(
             "reset",
-            NAMES,
+            Shape::List(&Shape::NameOf(Declared::CounterOrStage)),
             "Counters to reset, or review stages whose rounds to reset.",
         ),
         optional(
             "approves",
-            NAMES,
+            ARTIFACT_NAMES,
             "Artifacts whose current content a person approves with this answer.",
         ),
         optional(
@@ -87,7 +87,7 @@ pub(crate) static REVIEWER: Table = Table {
     parts: &[
         &[
             required("agent", Shape::Agent, "The reviewer."),
-            required("leaves", Shape::Name, "The artifact with its verdict."),
+            required("leaves", ARTIFACT_NAME, "The artifact with its verdict."),
             optional("final", Shape::Flag, "Do its findings restart the round?"),
         ],
         WORKER,
@@ -183,7 +183,7 @@ const LEAVES_BY_AGENT: Key = optional(
     "leaves",
     Shape::Map {
         keys: &Shape::AgentPattern,
-        values: &NAMES,
+        values: &ARTIFACT_NAMES,
     },
     "What each agent must produce.",
 );
@@ -200,7 +200,7 @@ pub(crate) static AGENT_STAGE: Table = Table {
             READS,
             optional(
                 "leaves",
-                Shape::Either(&[NAMES, named(&NAMES)]),
+                Shape::Either(&[ARTIFACT_NAMES, named(&ARTIFACT_NAMES)]),
                 "Artifacts that must be produced: a list, or a list for each outcome.",
             ),
         ],
@@ -276,7 +276,7 @@ pub(crate) static ASK_STAGE: Table = Table {
             ),
             optional(
                 "leaves",
-                Shape::Name,
+                ARTIFACT_NAME,
                 "The artifact for the answers to a worker's questions, or for what a person says with a choice.",
             ),
             optional(
@@ -307,11 +307,15 @@ pub(crate) static REVIEW_STAGE: Table = Table {
             required("rounds", Shape::Amount, "How many rounds there may be."),
             optional(
                 "of",
-                Shape::Name,
+                ARTIFACT_NAME,
                 "The artifact that the panel reviews; by default the tree.",
             ),
             READS,
-            optional("fixes", NAMES, "What the owner produces after a fix."),
+            optional(
+                "fixes",
+                ARTIFACT_NAMES,
+                "What the owner produces after a fix.",
+            ),
         ],
         WORKER,
         COMMON,
@@ -335,7 +339,7 @@ pub(crate) static STEPS_STAGE: Table = Table {
             optional("max_parallel", Shape::Amount, "How many steps run at once."),
             optional("agents", AGENTS, "Agents that a step may name."),
             READS,
-            optional("leaves", NAMES, "What each step must produce."),
+            optional("leaves", ARTIFACT_NAMES, "What each step must produce."),
         ],
         WORKER,
         COMMON,

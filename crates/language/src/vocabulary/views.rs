@@ -101,7 +101,7 @@ pub(crate) static LOOP_VIEW: Table = Table {
     parts: &[
         FILE,
         &[
-            required("counter", Shape::Name, "The counter of the iterations."),
+            required("counter", COUNTER_NAME, "The counter of the iterations."),
             required(
                 "promise",
                 Shape::Filled,

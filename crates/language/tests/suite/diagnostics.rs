@@ -5,6 +5,7 @@ mod hosts;
 mod keys;
 mod kinds;
 mod texts;
+mod uses;
 mod values;
 
 use std::collections::BTreeSet;
@@ -54,6 +55,12 @@ const FILES: &[(&str, &[u8])] = &[
     ),
     ("list.json", b"[]"),
     ("agents/latin.md", b"\xe4"),
+    (
+        "base.toml",
+        b"name='b'\nabout='b'\nstart='s'\nstages.s={agent='x',on.done='t'}\nstages.t={end='completed'}",
+    ),
+    ("circle.toml", b"name='c'\nextends='circle.toml'"),
+    ("broken.toml", b"name='c'\nextends='base.toml'\nstart='gone'"),
 ];
 
 fn check(cases: Vec<Case>) {
@@ -96,6 +103,11 @@ fn files() {
 }
 
 #[test]
+fn uses() {
+    check(uses::cases());
+}
+
+#[test]
 fn hosts() {
     check(hosts::cases());
 }
@@ -124,6 +136,7 @@ fn every_rule_of_the_language_has_a_case() {
         values::cases(),
         files::cases(),
         hosts::cases(),
+        uses::cases(),
     ];
     let problems = cases
         .iter()

@@ -9,6 +9,7 @@ mod diagnostics;
 mod gives;
 mod hostile;
 mod places;
+mod uses;
 
 use std::collections::BTreeMap;
 
