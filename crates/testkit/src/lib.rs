@@ -22,6 +22,7 @@ mod project;
 mod ran;
 pub mod recorder;
 pub mod terminal;
+pub mod transcript;
 
 pub use agents::{Agents, tells_version};
 pub use executable::make_executable;

@@ -5,7 +5,7 @@ use testkit::{Project, Ran};
 use super::fixture::{PROGRAM, World, says};
 
 /// Plays every agent of every built-in pipeline, well.
-const ALL: &str = r#"
+pub(super) const ALL: &str = r#"
 mkdir -p .task .claude/state/phases
 bundle() {
     printf -- '---\nsource_agent: %s\ntarget_agent: b\ntimestamp: now %s\ntarget_path: site.yml\nstatus: %s\n---\n# Notes\n' \

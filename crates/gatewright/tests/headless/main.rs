@@ -24,6 +24,7 @@ mod rough;
 mod scripts;
 mod shown;
 mod stopping;
+mod told;
 mod under_way;
 mod versions;
 mod viewed;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use testkit::model::Request;
+use testkit::transcript::{fenced, settled, without_colours};
 
 use super::program_folder;
 use crate::stage::Stage;
@@ -33,7 +34,7 @@ impl Transcript {
         let _ = write!(
             self.page,
             "\n## The person, at a terminal\n\n{}",
-            fenced(&format!("$ {command}\n{}", plain(shown).trim()))
+            fenced(&format!("$ {command}\n{}", without_colours(shown).trim()))
         );
     }
 
@@ -61,12 +62,14 @@ impl Transcript {
     /// The page, without what is different in every run.
     pub(super) fn finished(self, stage: &Stage, run: &str) -> String {
         let folder = stage.project.path().display().to_string();
-        let page = self.page.replace(&folder, "PROJECT");
-        let page = page.replace(&program_folder(), "BIN").replace(run, "r-RUN");
-        let lines = page
-            .lines()
-            .map(|line| without_accidents(&nameless(line.trim_end())));
-        lines.fold(String::new(), |page, line| page + &line + "\n")
+        settled(
+            &self.page,
+            &[
+                (&folder, "PROJECT"),
+                (&program_folder(), "BIN"),
+                (run, "r-RUN"),
+            ],
+        )
     }
 }
 
@@ -169,51 +172,4 @@ fn told(text: &str) -> Vec<String> {
         [_, contexts @ ..] => contexts.iter().map(|part| until_host(part)).collect(),
         [] => Vec::new(),
     }
-}
-
-/// Without the colours of a terminal.
-fn plain(shown: &str) -> String {
-    let mut parts = shown.split('\u{1b}');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| {
-        text + part.split_once('m').map_or("", |(_, rest)| rest)
-    })
-}
-
-fn fenced(text: &str) -> String {
-    format!("````text\n{}\n````\n", text.trim_end())
-}
-
-/// The name of the person who runs the test is another one elsewhere.
-fn nameless(line: &str) -> String {
-    let ends = [" answered, in these words:", " answered."];
-    let Some((before, end)) = ends
-        .iter()
-        .find_map(|end| Some((line.strip_suffix(end)?, end)))
-    else {
-        return line.to_owned();
-    };
-    let start = before.rfind(' ').map_or(0, |at| at + 1);
-    format!("{}ada{end}", &before[..start])
-}
-
-/// Ids, hashes and times become words, and lines in which the host says how a message came go.
-fn without_accidents(line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let plain = words.iter().enumerate().map(|(at, word)| {
-        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        let hex = |c: char| c.is_ascii_hexdigit() || c == '-';
-        let is_hex = bare.len() >= 8 && bare.chars().all(hex);
-        let is_time = words
-            .get(at + 1)
-            .is_some_and(|unit| matches!(unit.trim_end(), "ms" | "s"));
-        if is_hex && bare.contains(|c: char| c.is_ascii_digit()) {
-            word.replace(bare, "ID")
-        } else if is_time {
-            String::from("N")
-        } else {
-            (*word).to_owned()
-        }
-    });
-    plain.collect::<Vec<_>>().join(" ")
 }
