@@ -24,7 +24,7 @@ use store::Key;
 
 use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
-use crate::worktree::{RefState, Worktrees};
+use crate::worktree::{RefState, Worktrees, is_temporary};
 
 /// How long to wait for another worker that compares or merges.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
@@ -201,7 +201,7 @@ impl Surroundings {
         }
         let old = baseline::kept_tree(folder, before);
         let mut paths = evidence::tree::changed(&old, &now.manifest).unwrap_or_default();
-        paths.retain(|path| !merged.contains(path));
+        paths.retain(|path| !merged.contains(path) && !is_temporary(path));
         Ok((paths, baseline::keep_tree(folder, &now)?))
     }
 

@@ -44,6 +44,7 @@ use evidence::InsidePath;
 
 use blobs::BlobReader;
 use disk::Disk;
+pub use disk::is_temporary;
 pub use git::NoGit;
 use git::{Repository, WorktreeDirs};
 use merge::Merger;

@@ -147,9 +147,9 @@ pub(super) fn settled(entries: &[Value]) -> Result<Vec<String>, Failure> {
 
 /// What is the same each time of a fact.
 fn told(kind: &str, fact: &Value) -> String {
-    const SAME: [&str; 11] = [
+    const SAME: [&str; 14] = [
         "stage", "from", "outcome", "to", "along", "counted", "answer", "reviewer", "round",
-        "verdict", "artifact",
+        "verdict", "artifact", "what", "name", "paths",
     ];
     let same = SAME.iter().chain(&["step"]);
     let same = same.filter_map(|name| Some(format!("{name} {}", fact.get(name)?)));

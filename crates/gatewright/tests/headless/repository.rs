@@ -297,7 +297,10 @@ git -C "$main" switch --quiet --create elsewhere"#,
 
 #[test]
 fn files_that_change_in_the_project_are_recorded_and_left() {
-    let write = r#"echo stray > "$main/stray.txt""#;
+    // What a merge leaves that is killed while it writes is nobody's change.
+    let write = r#"echo stray > "$main/stray.txt"
+echo half > "$main/.gatewright-new-0123456789abcdef"
+echo other > "$main/.gatewright-new-other""#;
     let world = meanwhile(write, |world| {
         world.project.write("edited.txt", "by a person\n");
     });
@@ -308,7 +311,10 @@ fn files_that_change_in_the_project_are_recorded_and_left() {
     assert_eq!(changes[0]["what"], "project");
     assert_eq!(changes[0]["author"], "unknown");
     assert_eq!(changes[0]["during"], json!(["d1"]));
-    assert_eq!(changes[0]["paths"], json!(["edited.txt", "stray.txt"]));
+    assert_eq!(
+        changes[0]["paths"],
+        json!([".gatewright-new-other", "edited.txt", "stray.txt"])
+    );
     let entries = world.history("changed_outside");
     assert_eq!(entries[0]["rule"], "GW-R121");
 }

@@ -369,6 +369,13 @@ pub(super) fn temporary_name(path: &[u8]) -> Vec<u8> {
     format!("{TEMPORARY_PREFIX}{:.16}", evidence::hash(path).to_string()).into_bytes()
 }
 
+/// Is this the temporary file of a merge? A killed orchestrator leaves it, and the next one removes it.
+pub fn is_temporary(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let hash = name.strip_prefix(TEMPORARY_PREFIX);
+    hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
@@ -386,4 +393,22 @@ fn unlink(folder: &Folder, name: &[u8]) -> Result<(), Errno> {
 
 fn sync(folder: &Folder) -> Result<(), Errno> {
     rustix::fs::fsync(folder.descriptor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_temporary_file_of_a_merge_is_known_by_its_name() {
+        let name = String::from_utf8(temporary_name(b"src/a.rs")).unwrap();
+        assert!(is_temporary(&name) && is_temporary(&format!("src/{name}")));
+        for other in [
+            "src/a.rs",
+            ".gatewright-new-a",
+            ".gatewright-new-0123456789abcdef.txt",
+        ] {
+            assert!(!is_temporary(other), "{other}");
+        }
+    }
 }

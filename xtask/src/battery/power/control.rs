@@ -3,9 +3,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::process::{ChildStdout, Command, Stdio};
 
 use super::disk::Disk;
 use crate::failure::Failure;
@@ -39,6 +37,9 @@ pub(super) enum Sync {
     Off,
 }
 
+/// After so many rows the power goes.
+const ROWS: usize = 200;
+
 /// How many acknowledged rows a cut takes away.
 pub(super) fn lost(disk: &Disk, sync: Sync) -> Result<u64, Failure> {
     let word = match sync {
@@ -53,22 +54,22 @@ pub(super) fn lost(disk: &Disk, sync: Sync) -> Result<u64, Failure> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = command.spawn().map_err(Failure::program("python3"))?;
-    let stdout = child.stdout.take();
-    let reader = thread::spawn(move || last_number(stdout));
-    thread::sleep(Duration::from_millis(400));
+    let mut numbers = numbers(child.stdout.take());
+    // Enough to be lost, and soon enough that the file system has not written it by itself.
+    let acknowledged = numbers.by_ref().take(ROWS).last().unwrap_or_default();
     disk.cut()?;
+    // It ends when it cannot write any more, and until then it must not wait for a reader.
+    numbers.for_each(drop);
     child.wait().map_err(Failure::program("python3"))?;
-    let acknowledged = reader.join().unwrap_or_default();
     disk.start_again()?;
     Ok(acknowledged.saturating_sub(count(&path)?))
 }
 
-fn last_number(stdout: Option<std::process::ChildStdout>) -> u64 {
+fn numbers(stdout: Option<ChildStdout>) -> impl Iterator<Item = u64> {
     let lines = stdout
         .into_iter()
         .flat_map(|out| BufReader::new(out).lines());
-    let numbers = lines.filter_map(|line| line.ok()?.trim().parse().ok());
-    numbers.last().unwrap_or_default()
+    lines.filter_map(|line| line.ok()?.trim().parse().ok())
 }
 
 fn count(path: &Path) -> Result<u64, Failure> {

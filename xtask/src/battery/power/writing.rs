@@ -94,7 +94,7 @@ impl Site {
         Ok(shown["hash"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Writes until the power is off.
+    /// Writes until the power goes. What returns later was acknowledged by nobody.
     pub(super) fn write(
         &self,
         writer: Writer,
@@ -107,7 +107,8 @@ impl Site {
                 break;
             }
             let name = format!("{round}-{number}");
-            done.extend(self.write_one(writer, &name));
+            let one = self.write_one(writer, &name);
+            done.extend(one.filter(|_| !is_off()));
         }
         Ok(done)
     }
