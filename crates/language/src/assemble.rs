@@ -102,6 +102,10 @@ impl Assembly<'_> {
         let mut base = self.used(extends, report)?.without_keys(&["name"]);
         for word in without {
             let keys: Vec<&str> = word.text.split('.').collect();
+            if let ["commands", name] = keys[..] {
+                // Its file would tell people of a command that does nothing.
+                base.remove_given(&format!("commands/{name}.md"));
+            }
             if !base.remove(&keys) {
                 let message = format!("{} has no {}", quote(&extends.text), quote(&word.text));
                 let hint = "write the table and the name in it, such as `commands.multi-ai`";
@@ -294,6 +298,17 @@ impl Node {
                 let inner = entries.iter_mut().find(|entry| entry.key == *first);
                 inner.is_some_and(|entry| entry.node.remove(rest))
             }
+        }
+    }
+
+    /// Removes a file for the host from the list.
+    fn remove_given(&mut self, path: &str) {
+        let Value::Table(entries) = &mut self.value else {
+            return;
+        };
+        let gives = entries.iter_mut().find(|entry| entry.key == "gives");
+        if let Some(Value::List(items)) = gives.map(|entry| &mut entry.node.value) {
+            items.retain(|item| item.text() != Some(path));
         }
     }
 

@@ -127,3 +127,32 @@ fn the_problems_of_a_used_file_are_shown_where_the_hint_says() {
     );
     run(&project, "lint .gatewright/small.toml").exits(1);
 }
+
+/// The files of the built-in reach the host, and the run has what the project changed.
+#[test]
+fn an_extended_built_in_is_installed_and_started() {
+    let project = Project::new(PROGRAM);
+    let text = "name = 'ours'\nextends = 'multi-ai'\nwithout = ['commands.multi-ai']\n\
+                gives = ['commands/ours.md']\ncommands.ours = 'start'\n\
+                stages.requirements_gathering.agent = 'analyst'\n";
+    project.write(".gatewright/ours.toml", text);
+    let command = "---\ndescription: Ours\ndisable-model-invocation: true\n---\n\nDo $ARGUMENTS\n";
+    project.write(".gatewright/commands/ours.md", command);
+    project.trust("ours");
+    run(&project, "init ours --yes").succeeds();
+    let planner =
+        language::builtin::find("multi-ai").unwrap().sources().files["agents/planner.md"].clone();
+    assert_eq!(
+        project.read(".claude/agents/planner.md").into_bytes(),
+        planner
+    );
+    assert_eq!(project.read(".claude/commands/ours.md"), command);
+    let left_out = project.path().join(".claude/commands/multi-ai.md");
+    assert!(!left_out.exists(), "a command that is left out has no file");
+    begin(&project, "ours").succeeds();
+    let next = run(&project, "next").succeeds();
+    assert!(next.stdout.contains("'analyst'"), "{next}");
+    run(&project, "cancel --reason done").succeeds();
+    run(&project, "uninit --yes").succeeds();
+    assert!(!project.path().join(".claude/agents/planner.md").exists());
+}
