@@ -39,8 +39,8 @@ At the end each step has a line, with the reason where it failed: the names of f
 they printed. The last line counts the steps. The exit code is 0 when none of them fails.
 
   --quick    Only format, lints, deny, and the tests that start no agent program and no battery. Leaves out the test
-             binary `host`, the walk over every state of multi-ai, the proofs of the guards of every built-in
-             pipeline, and what needs the linters of Ansible
+             binary `host`, the walks and properties over many thousand cases, the proofs of guards, and what
+             needs the linters of Ansible
   --deny     Only the step deny, which takes less than a second
   --set-up   Only install, for those who then run cargo test themselves";
 

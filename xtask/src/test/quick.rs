@@ -11,19 +11,49 @@ use crate::workspace::{cargo, read};
 /// The test binary with every test that starts a real agent program.
 const REAL_AGENTS: &str = "host";
 
-/// Tests that take longer than all others together, or need more than `--quick` installs.
-const LEFT_OUT: [LeftOut; 3] = [
-    // Decides some millions of events.
+/// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
+/// than `--quick` installs.
+const LEFT_OUT: [LeftOut; 11] = [
     LeftOut {
         skip: "walk::every_state_of_multi_ai",
         file: "crates/testkit/tests/laws/walk.rs",
     },
-    // Starts some thousand hooks.
+    LeftOut {
+        skip: "causes::every_cause_in_multi_ai",
+        file: "crates/testkit/tests/laws/causes.rs",
+    },
+    LeftOut {
+        skip: "random::random_histories_of_random_definitions",
+        file: "crates/testkit/tests/laws/random.rs",
+    },
+    LeftOut {
+        skip: "small::every_word_of_a_host",
+        file: "crates/testkit/tests/laws/small.rs",
+    },
     LeftOut {
         skip: "prove::builtins::",
         file: "crates/gatewright/tests/cli/prove/builtins.rs",
     },
-    // Needs the linters of Ansible.
+    LeftOut {
+        skip: "prove::broken::",
+        file: "crates/gatewright/tests/cli/prove/broken.rs",
+    },
+    LeftOut {
+        skip: "prove::refused::",
+        file: "crates/gatewright/tests/cli/prove/refused.rs",
+    },
+    LeftOut {
+        skip: "identity::whatever_happens_in_whatever_order",
+        file: "crates/gatewright/tests/cli/hook/identity.rs",
+    },
+    LeftOut {
+        skip: "strangers::no_call_of_a_stranger",
+        file: "crates/gatewright/tests/cli/hook/strangers.rs",
+    },
+    LeftOut {
+        skip: "caller_environment::nothing_that_an_agent_sets",
+        file: "crates/gatewright/tests/cli/caller_environment.rs",
+    },
     LeftOut {
         skip: "real_linters::",
         file: "crates/gatewright/tests/headless/real_linters.rs",
