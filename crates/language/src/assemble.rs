@@ -29,7 +29,7 @@ const BREAK_CIRCLE: &str = "remove `extends` or `use` from one of them";
 
 /// Under this prefix a definition's files hold the built-in pipelines that it uses. No definition can
 /// refer to a name with a colon.
-const BUILTIN: &str = "gatewright:use/";
+const BUILTIN: &str = "built-in:";
 
 /// Reads the definition with all that it takes over; what is wrong goes to `problems`.
 pub(crate) fn assemble(sources: &Sources, problems: &mut Problems) -> Option<Node> {

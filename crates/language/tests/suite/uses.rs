@@ -377,18 +377,13 @@ fn one_definition_may_be_used_twice_and_through_another() {
 fn what_is_used_is_pinned_with_the_definition() {
     let sources = gathered("name = 'ours'\nextends = 'ansible'\n", &[]);
     let builtin = language::builtin::find("ansible").expect("it is built in");
-    assert_eq!(
-        sources.files["gatewright:use/ansible"],
-        builtin.text.as_bytes()
-    );
+    assert_eq!(sources.files["built-in:ansible"], builtin.text.as_bytes());
     let mut other = sources.clone();
     let text = builtin
         .text
         .replace("rounds of", "turns of")
         .replacen("max = ", "max = 1", 1);
-    other
-        .files
-        .insert("gatewright:use/ansible".into(), text.into());
+    other.files.insert("built-in:ansible".into(), text.into());
     let pinned = |sources: &Sources| {
         compile(sources)
             .map(|it| it.pipeline.definition().counters.clone())
