@@ -76,6 +76,8 @@ fn begun(started: &Started, at: Time) -> Run {
         id: started.id.clone(),
         definition: started.definition,
         task: started.task.clone(),
+        task_visit: None,
+        next_task: None,
         params: started.params.clone(),
         driver: started.driver,
         host: started.host.clone(),
@@ -190,6 +192,13 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         Fact::Fixed { stage, reviewer } => reviewing::fixed(run, stage, *reviewer)?,
         Fact::RoundStarted { stage, round } => reviewing::round_started(run, stage, *round),
         Fact::RoundsSpent { stage } => reviewing::spent(run, stage)?,
+
+        Fact::TaskGiven { task } => {
+            run.task.clone_from(task);
+            run.task_visit = Some(run.position.visit);
+        }
+        Fact::NextTaskGiven { task } => run.next_task = Some(task.clone()),
+        Fact::TaskBegan { task } => begin_task(run, task),
 
         Fact::Moved(step) => moved(run, step, entry.at)?,
         Fact::Attached { session, process } => attached(run, session, *process, entry.at),
@@ -370,15 +379,35 @@ fn is_done(graph: &Graph) -> bool {
         .all(|member| member.state == MemberState::Done)
 }
 
+/// What the last task left does not count for the next one. Its gates stay: what they passed on is
+/// compared with the tree before the run completes again.
+fn begin_task(run: &mut Run, task: &str) {
+    run.task = String::from(task);
+    run.task_visit = Some(run.position.visit);
+    run.next_task = None;
+    set_aside_artifacts(run);
+    run.approved.clear();
+    run.approved_commands.clear();
+    run.panels.clear();
+    run.graphs.clear();
+    run.trail.clear();
+    run.position.happened.clear();
+}
+
+/// Captured files still exist, and count as old from now on.
+fn set_aside_artifacts(run: &mut Run) {
+    let captured = core::mem::take(&mut run.artifacts).into_iter();
+    run.before
+        .extend(captured.map(|(artifact, old)| (artifact, old.content)));
+}
+
 /// Everything is reset except overrides and usage, which must not be forgotten.
 fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.position = arrival(stage.clone(), run.position.visit + 1, at);
     run.standing = Standing::Going;
     run.counters.clear();
-    // Captured files still exist, and count as old from now on.
-    let captured = core::mem::take(&mut run.artifacts).into_iter();
-    run.before
-        .extend(captured.map(|(artifact, old)| (artifact, old.content)));
+    run.next_task = None;
+    set_aside_artifacts(run);
     run.approved.clear();
     run.approved_commands.clear();
     run.gates.clear();

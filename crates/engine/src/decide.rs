@@ -14,6 +14,7 @@ mod outside;
 mod panel;
 mod people;
 mod session;
+mod task;
 mod view;
 mod work_end;
 
@@ -154,12 +155,13 @@ fn judge_session(draft: &mut Draft<'_>, event: &SessionEvent) -> Verdict {
             session::started(draft, &arrival)
         }
         SessionEvent::Ended { session } => session::ended(draft, session),
-        SessionEvent::PromptSubmitted => session::prompted(draft),
+        SessionEvent::PromptSubmitted { text } => session::prompted(draft, text),
         SessionEvent::StopRequested { background_work } => session::stop(draft, *background_work),
         SessionEvent::TodosMarked { done } => session::todos(draft, done),
         SessionEvent::HooksRemoved { how } => session::unhooked(draft, how),
         SessionEvent::Remarked { message } => session::remarked(draft, message),
         SessionEvent::Unevaluated { what } => session::unevaluated(draft, what),
+        SessionEvent::RefusedUnjudged { what } => session::refused_unjudged(draft, what),
         SessionEvent::Unguarded(found) => session::unguarded(draft, found),
     }
 }
@@ -223,9 +225,10 @@ fn is_gated(what: &Happening) -> bool {
             | SessionEvent::HooksRemoved { .. } => true,
             SessionEvent::Started { .. }
             | SessionEvent::Ended { .. }
-            | SessionEvent::PromptSubmitted
+            | SessionEvent::PromptSubmitted { .. }
             | SessionEvent::Remarked { .. }
             | SessionEvent::Unevaluated { .. }
+            | SessionEvent::RefusedUnjudged { .. }
             | SessionEvent::Unguarded(_) => false,
         },
     }

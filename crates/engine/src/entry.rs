@@ -38,6 +38,18 @@ pub enum Fact {
         state: Box<Run>,
     },
     TakenUp,
+    /// The person said to the session, before any work, what the run is for.
+    TaskGiven {
+        task: String,
+    },
+    /// The same after the run's end, where the next task may begin.
+    NextTaskGiven {
+        task: String,
+    },
+    /// The next task begins where the last one ended, with no context of it.
+    TaskBegan {
+        task: String,
+    },
     Attached {
         session: SessionId,
         process: Option<Process>,

@@ -145,7 +145,10 @@ pub enum SessionEvent {
     Ended {
         session: SessionId,
     },
-    PromptSubmitted,
+    /// A person wrote this to the session.
+    PromptSubmitted {
+        text: String,
+    },
     StopRequested {
         background_work: bool,
     },
@@ -163,6 +166,10 @@ pub enum SessionEvent {
     },
     /// A hook could not decide, and its host continued without an answer.
     Unevaluated {
+        what: String,
+    },
+    /// A hook could not decide, and so refused.
+    RefusedUnjudged {
         what: String,
     },
     /// A witness showed work that no hook guarded.

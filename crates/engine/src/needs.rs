@@ -87,11 +87,12 @@ fn by_session(pipeline: &Pipeline, run: &Run, by: &Who, event: &SessionEvent) ->
         } if !run.dispatches.is_empty() => stopping(pipeline, run, by),
         SessionEvent::StopRequested { .. }
         | SessionEvent::Ended { .. }
-        | SessionEvent::PromptSubmitted
+        | SessionEvent::PromptSubmitted { .. }
         | SessionEvent::TodosMarked { .. }
         | SessionEvent::HooksRemoved { .. }
         | SessionEvent::Remarked { .. }
         | SessionEvent::Unevaluated { .. }
+        | SessionEvent::RefusedUnjudged { .. }
         | SessionEvent::Unguarded(_) => Needs::default(),
     }
 }

@@ -142,4 +142,7 @@ rules! {
     OtherModel, "GW-R119", "an agent works with the model that the definition names for it";
     RefMoved, "GW-R120", "a step does not move the branches and tags of a person: what it moved is put back, and the other value is kept";
     ChangedOutside, "GW-R121", "a change outside a worker's folder while it works is recorded";
+    TaskGiven, "GW-R122", "the task of a run that began with its session is what the person writes before an agent works";
+    TaskBegan, "GW-R123", "the next task of a run begins without the artifacts, approvals and history of the last one";
+    Imported, "GW-R124", "a run that was loaded from a file says so in its history";
 }

@@ -18,6 +18,10 @@ pub struct Run {
     /// The hash of the definition's bytes to which this run is pinned.
     pub definition: Hash,
     pub task: String,
+    /// The visit in which the person gave the task, or it began. More that they write there is added.
+    pub task_visit: Option<u32>,
+    /// What the person wrote to the session after the run's end: the next task.
+    pub next_task: Option<String>,
     pub params: BTreeMap<ParamName, String>,
     pub driver: Driver,
     /// The agent program whose sessions may hold the run.

@@ -48,7 +48,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Inspect",
-        &["history", "why", "metrics", "verify", "export"],
+        &["history", "why", "metrics", "verify", "export", "import"],
     ),
     (
         "Set up",

@@ -5,9 +5,9 @@ use clap::{Parser, Subcommand};
 use crate::arguments::Everywhere;
 use crate::commands::{
     answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, help, history, init, lint, list, man, metrics, new, next,
-    pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema, skip,
-    start, status, statusline, step, test, trust, uninit, verify, watchdog, why, worker,
+    export, finish, fork, gc, graph, help, history, import, init, lint, list, man, metrics, new,
+    next, pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema,
+    skip, start, status, statusline, step, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
 
@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Restore(restore::Restore),
     Fork(fork::Fork),
     Export(export::Export),
+    Import(import::Import),
     Gc(gc::Gc),
 
     Statusline(statusline::Statusline),

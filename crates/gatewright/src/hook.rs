@@ -52,6 +52,7 @@ use arrival::Arrived;
 use call::HookCall;
 use guarded::Judged;
 use input::Input;
+use spool::Fate;
 use watch::Voice;
 
 use crate::install::claims::Claims;
@@ -115,9 +116,10 @@ impl Known {
     /// is kept for the journal: nobody judged it in time.
     fn give_up(&self, place: Option<(State, SessionId)>) {
         let late = "it took too long";
-        let code = self.voice.answer(&self.undecided(late));
+        let answer = self.undecided(late);
+        let code = self.voice.answer(&answer);
         if let Some((state, session)) = place {
-            spool::keep(&state, self.event(), &session, late);
+            spool::keep(&state, self.event(), &session, late, Fate::of(&answer));
         }
         process::exit(code.into());
     }
@@ -223,8 +225,10 @@ fn enrolled(
         Err(unreadable) => {
             // Nobody judged what could not be read, so that is kept for the journal, too.
             let (reason, event) = (unreadable.to_string(), named.unwrap_or(Event::Other));
-            spool::keep(&caller.state, event, caller.session, &reason);
-            return Guard::Answered(known.undecided(&reason));
+            let answer = known.undecided(&reason);
+            let fate = Fate::of(&answer);
+            spool::keep(&caller.state, event, caller.session, &reason, fate);
+            return Guard::Answered(answer);
         }
     };
     known.learn(|facts| facts.event = Some(event));
@@ -235,7 +239,7 @@ fn enrolled(
         context.expect_delay();
     }
     let call = HookCall::of_session(input.host, event, &payload, caller.session);
-    let work = || guarded::answer(&call, caller.session, found, &context);
+    let work = || guarded::answer(&call, caller.session, found, &context, input.host);
     let reason = match panic::catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(Judged::Answered(answer))) => {
             return Guard::Answered(input.host.write_answer(event, &answer));

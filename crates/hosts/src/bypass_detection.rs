@@ -97,7 +97,7 @@ fn quoted(word: &str) -> String {
 
 /// Commands of ours that refuse every agent. Others, such as `init`, `start` and `trust`, judge by
 /// what is there.
-pub const PERSONS_COMMANDS: [&str; 19] = [
+pub const PERSONS_COMMANDS: [&str; 20] = [
     "answer",
     "bypass",
     "cancel",
@@ -105,6 +105,7 @@ pub const PERSONS_COMMANDS: [&str; 19] = [
     "finish",
     "fork",
     "gc",
+    "import",
     "prove-guards",
     "recover",
     "report",

@@ -52,7 +52,7 @@ pub fn requested(what: &What) -> &str {
         What::TodosMarked { .. } => names.to_do_list,
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::QuestionAnswered { .. }
         | What::AgentLaunched { .. }
@@ -140,7 +140,12 @@ mod tests {
                 "shell",
             ),
             (What::TodosMarked { done: Vec::new() }, "TodoWrite"),
-            (What::PromptSubmitted, "a tool"),
+            (
+                What::PromptSubmitted {
+                    text: String::new(),
+                },
+                "a tool",
+            ),
         ] {
             assert_eq!(requested(&what), tool, "{what:?}");
         }

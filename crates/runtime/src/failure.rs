@@ -128,6 +128,7 @@ impl From<store::Error> for Failure {
             | E::UnknownRun { .. }
             | E::UnknownEntry { .. }
             | E::UnknownDefinition { .. } => Self::not_found(message),
+            E::NotABackup { .. } | E::NewerBackup { .. } => Self::refused(message),
             E::RunExists { .. } | E::Held { .. } | E::Fenced { .. } => Self::refused(message),
             E::Full { .. }
             | E::NotWritable { .. }
@@ -139,7 +140,8 @@ impl From<store::Error> for Failure {
             | E::Busy { .. }
             | E::Io { .. }
             | E::Sqlite { .. }
-            | E::Export { .. } => Self::environment(message),
+            | E::Export { .. }
+            | E::Import { .. } => Self::environment(message),
             E::OpenedForReading
             | E::NoMainFile { .. }
             | E::WrongHash { .. }

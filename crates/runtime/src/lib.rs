@@ -25,6 +25,7 @@ pub mod find_run;
 pub mod group_members;
 pub mod idempotency;
 pub mod ids;
+pub mod import_run;
 pub mod irreversible;
 pub mod left_by_runs;
 pub mod lint_paths;

@@ -254,7 +254,9 @@ impl<'a> Player<'a> {
             }
             HostAct::Prompt => (
                 self.host(),
-                Happening::Session(SessionEvent::PromptSubmitted),
+                Happening::Session(SessionEvent::PromptSubmitted {
+                    text: String::new(),
+                }),
             ),
             HostAct::TakeUp => (Who::Engine, Happening::Engine(EngineEvent::TakenUp)),
         }

@@ -6,6 +6,7 @@ use engine::{CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, Stage
 
 use crate::error::Error;
 use crate::files::Files;
+use crate::import::{Backup, Import};
 use crate::key::Key;
 use crate::lease::{Claim, Lease};
 use crate::line::StoredEntry;
@@ -50,6 +51,8 @@ pub trait Backend: Send {
 
     /// Stores a new run. If the key started a run of this project before, returns that run.
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error>;
+    /// Stores a run that an export brought, or nothing at all.
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error>;
     /// The only way to advance a run: checks that it is unchanged since it was read, calls
     /// `decide`, and stores the decision with the new state, or nothing at all.
     fn transact(

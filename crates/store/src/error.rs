@@ -85,6 +85,12 @@ pub enum Error {
     NotABeginning { source: Damage },
     #[error("cannot write a line of an export")]
     Export { source: io::Error },
+    #[error("cannot read a line of an export")]
+    Import { source: io::Error },
+    #[error("it is not a whole export of a run, line {line}: {what}")]
+    NotABackup { line: usize, what: String },
+    #[error("it has format {found}, and this gatewright knows up to {known}: upgrade gatewright")]
+    NewerBackup { found: u64, known: u32 },
 
     #[error("run {run} is driven by {holder}: wait until it has ended, or stop it")]
     Held {

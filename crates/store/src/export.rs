@@ -9,12 +9,10 @@ use serde_json::{Value, json};
 use crate::backend::Backend;
 use crate::error::Error;
 use crate::files::Files;
+use crate::import::FORMAT;
 use crate::line::StoredEntry;
 use crate::record;
 use crate::stored::StoredRun;
-
-/// The format of the lines; it increases when a line changes its meaning.
-const FORMAT: u32 = 1;
 
 /// Writes a complete run as JSON lines: the run, its definition, its journal, its contents.
 pub fn export<B: Backend + ?Sized>(
@@ -24,7 +22,8 @@ pub fn export<B: Backend + ?Sized>(
 ) -> Result<(), Error> {
     let unknown = || Error::UnknownRun { run: run.clone() };
     let stored = backend.run(run)?.ok_or_else(unknown)?;
-    line(out, &header(&stored))?;
+    let named = named(backend, &stored)?;
+    line(out, &header(&stored, named.len()))?;
     let hash = stored.run.definition;
     let files = backend
         .definition(hash)?
@@ -32,12 +31,26 @@ pub fn export<B: Backend + ?Sized>(
     files
         .iter()
         .try_for_each(|(path, bytes)| line(out, &file(&files, path, bytes)))?;
-    let mut named = BTreeSet::new();
     backend.walk(run, stored.version, &mut |stored| {
-        named.extend(record::hashes(&stored.entry));
         raw_line(out, &entry(stored))
     })?;
     contents(backend, &named, out)
+}
+
+/// Every hash in the journal that names a stored content. Most are those of trees, which are not kept.
+fn named<B: Backend + ?Sized>(backend: &B, stored: &StoredRun) -> Result<BTreeSet<Hash>, Error> {
+    let mut hashes = BTreeSet::new();
+    backend.walk(&stored.run.id, stored.version, &mut |stored| {
+        hashes.extend(record::hashes(&stored.entry));
+        Ok(())
+    })?;
+    let mut named = BTreeSet::new();
+    for hash in hashes {
+        if backend.content(hash)?.is_some() {
+            named.insert(hash);
+        }
+    }
+    Ok(named)
 }
 
 fn contents<B: Backend + ?Sized>(
@@ -57,7 +70,7 @@ fn contents<B: Backend + ?Sized>(
     Ok(())
 }
 
-fn header(stored: &StoredRun) -> Value {
+fn header(stored: &StoredRun, contents: usize) -> Value {
     json!({
         "kind": "run",
         "format": FORMAT,
@@ -68,6 +81,7 @@ fn header(stored: &StoredRun) -> Value {
         "definition": stored.run.definition.to_string(),
         "version": stored.version,
         "head": stored.head.to_string(),
+        "contents": contents,
     })
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use engine::{Decision, Definition, Hash, Run, RunId, Time};
 
 use crate::{
-    Access, Backend, Claim, Collect, Collected, Commit, Error, Files, Group, Key, Lease, NewRun,
-    RunSummary, Sqlite, StoredEntry, StoredRun, Transacted, Verification,
+    Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Group, Import, Key,
+    Lease, NewRun, RunSummary, Sqlite, StoredEntry, StoredRun, Transacted, Verification,
 };
 
 /// Both give the same guarantees, so writers need not know which one they have.
@@ -110,6 +110,10 @@ impl Backend for Handle {
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
         self.backend_mut().begin(new, decision)
+    }
+
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
+        self.backend_mut().import(backup, import)
     }
 
     fn transact(

@@ -10,7 +10,7 @@
 //! 2. stored bytes: `record`, `error`
 //! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verification`
 //! 4. rules that all stores share: `redaction`, `journal`, `verifier`
-//! 5. the contract: `backend`, `export`
+//! 5. the contract: `import`, `backend`, `export`
 //! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
 mod backend;
@@ -22,6 +22,7 @@ mod fence;
 mod files;
 mod group_commit;
 mod handle;
+mod import;
 mod journal;
 mod key;
 mod lease;
@@ -42,6 +43,7 @@ pub use export::export;
 pub use fence::Fence;
 pub use files::Files;
 pub use handle::Handle;
+pub use import::{Backup, Import};
 pub use key::{Key, KeyError};
 pub use lease::{Claim, Lease};
 pub use line::StoredEntry;

@@ -13,8 +13,8 @@ use crate::stored::short_task;
 use crate::verification::{Anchor, Snapshot};
 use crate::verifier::Verifier;
 use crate::{
-    Backend, Claim, Collect, Collected, Commit, Content, Error, Files, Key, Lease, NewRun,
-    RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
+    Backend, Backup, Claim, Collect, Collected, Commit, Content, Error, Files, Import, Key, Lease,
+    NewRun, RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash, import,
 };
 
 /// A handle on one store in memory; clones share it.
@@ -119,6 +119,39 @@ impl State {
             named: held(named, new.contents),
         };
         self.runs.insert(id, kept);
+        Ok(stored)
+    }
+
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
+        let Addition {
+            run, lines, tip, ..
+        } = import::noted(backup, import)?;
+        if self.runs.contains_key(&run.id) {
+            return Err(Error::RunExists { run: run.id });
+        }
+        let (status, at, contents) = ((import.status)(&run), import.note.at, backup.contents());
+        self.put_contents(&contents, at);
+        let compiled = import.compiled;
+        self.definitions
+            .insert(run.definition, (backup.files.clone(), compiled.clone()));
+        let stored = StoredRun {
+            run,
+            version: tip.version,
+            head: tip.head,
+            project: import.project.to_owned(),
+            worktree: import.worktree.to_owned(),
+            pipeline: compiled.name.clone(),
+        };
+        let kept = HeldRun {
+            stored: stored.clone(),
+            status,
+            updated_at: at,
+            begun_by: None,
+            lines: backup.lines.iter().cloned().chain(lines).collect(),
+            lease: LeaseState::default(),
+            named: held(backup.named(), &contents),
+        };
+        self.runs.insert(stored.run.id.clone(), kept);
         Ok(stored)
     }
 
@@ -352,6 +385,10 @@ impl Backend for Memory {
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
         self.state().begin(new, decision)
+    }
+
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
+        self.state().import(backup, import)
     }
 
     fn transact(

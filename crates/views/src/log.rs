@@ -60,6 +60,9 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::TaskGiven { .. }
+        | Fact::NextTaskGiven { .. }
+        | Fact::TaskBegan { .. }
         | Fact::Ended { .. }
         | Fact::Unstuck
         | Fact::Checked { .. }

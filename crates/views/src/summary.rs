@@ -143,6 +143,8 @@ impl JournalSections<'_> {
                 fact,
                 Fact::Started(_)
                     | Fact::Forked { .. }
+                    | Fact::TaskGiven { .. }
+                    | Fact::TaskBegan { .. }
                     | Fact::Moved(_)
                     | Fact::Overridden { .. }
                     | Fact::Stuck { .. }

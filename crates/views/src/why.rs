@@ -71,6 +71,8 @@ fn role(fact: &Fact) -> Role {
         Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::TaskGiven { .. }
+        | Fact::NextTaskGiven { .. }
         | Fact::Attached { .. }
         | Fact::Detached { .. }
         | Fact::Answered { .. }
@@ -110,6 +112,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::RoundsSpent { .. }
         | Fact::Planned { .. }
         | Fact::StepsRevived { .. }
+        | Fact::TaskBegan { .. }
         | Fact::Moved(_)
         | Fact::Held { .. }
         | Fact::Abandoned

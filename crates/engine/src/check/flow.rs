@@ -111,7 +111,16 @@ fn given(graph: &StageGraph<'_>, start: usize, asked: &Known) -> Known {
 
 fn across(graph: &StageGraph<'_>, link: &Link<'_>, here: &Known, asked: &Known) -> Known {
     let stage = graph.nodes[link.from].stage;
-    let mut known = here.clone();
+    // The next task begins at the end of the last one, with nothing of it.
+    let mut known = match stage.work {
+        Work::End(_) => Known::new(),
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::Steps(_) => here.clone(),
+    };
     for artifact in touched(stage) {
         known.remove(&Certain::Approved(artifact.clone()));
     }

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
-use super::{Draft, Verdict, guard};
+use super::{Draft, Verdict, guard, task};
 use crate::amount::Amount;
 use crate::assign::{Assignment, assign, canonical_name};
 use crate::decision::Reply;
@@ -83,6 +83,7 @@ pub(super) fn requested(
         since: draft.at,
     };
     let leaves = assignment.leaves.clone();
+    task::begin_next(draft);
     let id = admit(draft, &agent, assignment, before_work);
     note_altered(draft, id, &leaves);
     allowed()

@@ -64,11 +64,12 @@ fn is_judged_when_stale(what: &Happening) -> bool {
             | SessionEvent::Ended { .. }
             | SessionEvent::StopRequested { .. }
             | SessionEvent::Unguarded(_) => true,
-            SessionEvent::PromptSubmitted
+            SessionEvent::PromptSubmitted { .. }
             | SessionEvent::TodosMarked { .. }
             | SessionEvent::HooksRemoved { .. }
             | SessionEvent::Remarked { .. }
-            | SessionEvent::Unevaluated { .. } => false,
+            | SessionEvent::Unevaluated { .. }
+            | SessionEvent::RefusedUnjudged { .. } => false,
         },
         Happening::Person(event) => match event {
             PersonEvent::Answered(_)

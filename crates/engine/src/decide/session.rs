@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{Draft, Verdict, guard, work_end};
+use super::{Draft, Verdict, guard, task, work_end};
 use crate::decision::Reply;
 use crate::entry::{Fact, WorkResult};
 use crate::event::Ending;
@@ -145,7 +145,7 @@ pub(super) fn interrupted(draft: &mut Draft<'_>, worker: &WorkerId) -> Verdict {
     Verdict::done(Rule::WorkerInterrupted)
 }
 
-pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
+pub(super) fn prompted(draft: &mut Draft<'_>, text: &str) -> Verdict {
     if let Err(verdict) = draft.bound() {
         return verdict;
     }
@@ -161,6 +161,7 @@ pub(super) fn prompted(draft: &mut Draft<'_>) -> Verdict {
             },
         );
     }
+    task::given(draft, text);
     inject(draft, Rule::Inject)
 }
 
@@ -216,6 +217,13 @@ pub(super) fn unevaluated(draft: &mut Draft<'_>, what: &str) -> Verdict {
     let what = what.to_string();
     draft.record(Rule::Unevaluated, Fact::Unevaluated { what });
     Verdict::done(Rule::Unevaluated)
+}
+
+/// Nothing came of it, so the run is not marked. It is reported late, too.
+pub(super) fn refused_unjudged(draft: &mut Draft<'_>, what: &str) -> Verdict {
+    let (what, reason) = (what.to_string(), String::from("nobody could judge it"));
+    draft.record(Rule::Undecided, Fact::Refused { what, reason });
+    Verdict::done(Rule::Undecided)
 }
 
 /// It is found late, so the reporting session may no longer hold the run.

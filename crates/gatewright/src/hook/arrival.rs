@@ -154,7 +154,7 @@ impl Arriving<'_> {
                 }
             }
             What::CommandTyped { .. } => self.always_on(context),
-            What::PromptSubmitted
+            What::PromptSubmitted { .. }
             | What::AgentRequested { .. }
             | What::SkillRequested { .. }
             | What::WorkflowRequested { .. }
@@ -294,8 +294,8 @@ impl Arriving<'_> {
         let Some(pipeline) = always(&self.installed) else {
             return Ok(None);
         };
-        let short: String = self.session.as_str().chars().take(8).collect();
-        let task = format!("what session {short} is asked to do");
+        // Nobody has written it yet, or the session was not guarded then.
+        let task = String::from("not given yet: the person's next prompt is the task");
         let by = Who::Session(self.session.clone());
         let begun = self.begin(context, pipeline, task, &[], by)?;
         // What earlier sessions left; this one is guarded whether that can be tidied or not.

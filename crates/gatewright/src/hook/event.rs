@@ -30,7 +30,7 @@ pub(super) fn answer(
         // A session that is enrolled goes on: after a break, a compaction, or in another process.
         What::SessionStarted { .. } => arrival::attach(guarded, None),
         What::SessionEnded { how } => session_ended(guarded, *how),
-        What::PromptSubmitted => prompted(guarded, key),
+        What::PromptSubmitted { text } => prompted(guarded, key, text),
         What::CommandTyped { name, arguments } => {
             command_typed(guarded, call.event, key, name, arguments)
         }
@@ -156,7 +156,7 @@ fn command_typed(
     match (event == Event::UserPromptExpansion, is_ours) {
         (true, _) => command::typed(guarded, key, name, arguments),
         (false, true) => Ok(Answer::nothing()),
-        (false, false) => prompted(guarded, key),
+        (false, false) => prompted(guarded, key, format!("/{name} {arguments}").trim()),
     }
 }
 
@@ -433,8 +433,13 @@ fn turn_failed(guarded: &mut Guarded<'_, '_>, reason: &str) -> Result<Answer, Fa
     Ok(Answer::nothing())
 }
 
-fn prompted(guarded: &mut Guarded<'_, '_>, key: Option<&Key>) -> Result<Answer, Failure> {
-    let submitted = Happening::Session(SessionEvent::PromptSubmitted);
+fn prompted(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    text: &str,
+) -> Result<Answer, Failure> {
+    let text = text.to_owned();
+    let submitted = Happening::Session(SessionEvent::PromptSubmitted { text });
     let decided = guarded.submit_once(key, submitted)?;
     let had_text = told_text::note(&guarded.workspace.state, &guarded.session, &decided);
     Ok(answer::prompt(&decided, had_text))

@@ -10,7 +10,7 @@ use engine::{
     BindingState, BypassAttempt, Fact, Happening, Rule, RunId, SessionEvent, SessionId, Who,
     WorkEvent,
 };
-use hosts::{Answer, Event, Payload, Stake, What};
+use hosts::{Answer, Event, Payload, Program, Stake, What};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
 use runtime::enrolment::{Enrolled, RecordState};
@@ -26,6 +26,7 @@ use store::{Backend as _, Key};
 use super::call::HookCall;
 use super::input::Input;
 use super::resolve::Resolver;
+use super::spool::Fate;
 use super::{
     answer, arrival, event, permission, protected_paths, question, run_end, skill, spool,
     worker_record,
@@ -76,6 +77,7 @@ pub(super) fn answer(
     session: &SessionId,
     found: io::Result<(Enrolled, RecordState)>,
     context: &Context,
+    host: Program,
 ) -> Result<Judged, Failure> {
     if call.payload.what == What::Ignored {
         return Ok(Judged::Answered(Answer::nothing()));
@@ -87,7 +89,9 @@ pub(super) fn answer(
     let kept = |failure: Failure| {
         note(&state, &enrolled.run, call, session);
         let word = spool::word(&call.payload.what);
-        spool::keep(&state, call.event, session, &word);
+        let stake = stake(call.payload, &context.environment);
+        let fate = Fate::of(&host.undecided(call.event, stake, ""));
+        spool::keep(&state, call.event, session, &word, fate);
         failure
     };
     // The file may name a run that never began, or that is gone.
@@ -154,7 +158,7 @@ fn witnesses(what: &What) -> Option<Range> {
     match what {
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::StopRequested { .. }
         | What::TurnFailed { .. } => Some(Range::All),
@@ -353,7 +357,7 @@ pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> b
         }
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::TodosMarked { .. }
         | What::QuestionAnswered { .. }

@@ -12,7 +12,7 @@ use runtime::workspace::Workspace;
 use store::{Backend as _, RunSummary};
 
 use super::promise::Promise;
-use super::spool;
+use super::spool::{self, Fate};
 
 /// What the history says of the time between.
 const LOST: &str = "the session's file in the state folder was lost or changed";
@@ -29,7 +29,7 @@ pub(super) fn enrol_again(
         return Ok(false);
     };
     enrolment::enrol(state, &held).map_err(Failure::file("write to", state.folder()))?;
-    spool::keep(state, event, session, LOST);
+    spool::keep(state, event, session, LOST, Fate::Continued);
     Ok(true)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn enrol_again(
 pub(super) fn is_time(what: &What, promise: Promise) -> bool {
     match what {
         What::SessionStarted { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::AgentRequested { .. }
         | What::SkillRequested { .. }

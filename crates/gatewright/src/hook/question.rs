@@ -143,7 +143,7 @@ fn follows_an_answer(what: &What, event: Event) -> bool {
     match what {
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::StopRequested { .. }
         | What::TurnFailed { .. } => true,

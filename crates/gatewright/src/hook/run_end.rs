@@ -37,7 +37,7 @@ fn reaches_session(what: &What) -> bool {
         What::AgentReturned { .. }
         | What::AgentFailed { .. }
         | What::AgentNotified { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::ToolUsed { actor: None, .. } => true,
         What::ToolUsed { actor: Some(_), .. }
         | What::SessionStarted { .. }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{Happening, SessionEvent, SessionId};
-use hosts::{Event, What};
+use hosts::{Bytes, Event, What};
 use runtime::enrolment::{self, RecordState};
 use runtime::failure::Failure;
 use runtime::state::{self, State};
@@ -22,18 +22,37 @@ fn folder(state: &State) -> PathBuf {
     state.folder().join("spool")
 }
 
+/// What the host did with an event that nobody judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Continued,
+    Refused,
+}
+
+impl Fate {
+    /// What it does with this answer.
+    pub(super) fn of(answer: &Bytes) -> Self {
+        if answer.refuses() {
+            Self::Refused
+        } else {
+            Self::Continued
+        }
+    }
+}
+
 /// Keeps a line about an event that nobody judged. Where not even that can be written, the session's
 /// own file is marked, and no agent begins until the gap is in the journal.
-pub(super) fn keep(state: &State, event: Event, session: &SessionId, what: &str) {
-    if write(state, event, session, what).is_none() {
+pub(super) fn keep(state: &State, event: Event, session: &SessionId, what: &str, fate: Fate) {
+    if write(state, event, session, what, fate).is_none() {
         // A file system that takes not even this takes no run either.
         let _ = enrolment::set_record_state(state, session, RecordState::Gap);
     }
 }
 
-fn write(state: &State, event: Event, session: &SessionId, what: &str) -> Option<()> {
+fn write(state: &State, event: Event, session: &SessionId, what: &str, fate: Fate) -> Option<()> {
     let line = json!({
         "session": session.as_str(),
+        "refused": fate == Fate::Refused,
         "what": format!("{} ({what})", event.word()),
     });
     let name = format!("{:020}-{}", clock::now().0, ids::key().ok()?.as_str());
@@ -59,7 +78,7 @@ pub(super) fn word(what: &What) -> String {
         What::StopRequested { .. } => "the session stopped".to_owned(),
         What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::SkillRequested { .. }
         | What::WorkflowRequested { .. }
@@ -73,7 +92,8 @@ pub(super) fn word(what: &What) -> String {
     }
 }
 
-/// Submits what was kept for this session. Each becomes an entry that marks the run.
+/// Submits what was kept for this session. Each becomes an entry, which marks the run unless the event was
+/// refused.
 pub(super) fn drain(guarded: &mut Guarded<'_, '_>, record: RecordState) -> Result<(), Failure> {
     if record == RecordState::Gap {
         close_gap(guarded)?;
@@ -90,14 +110,14 @@ pub(super) fn drain(guarded: &mut Guarded<'_, '_>, record: RecordState) -> Resul
         guarded.workspace.context.expect_delay();
     }
     for path in paths {
-        let Some((session, what)) = read(&path) else {
+        let Some(kept) = read(&path) else {
             continue;
         };
-        if session != guarded.session.as_str() {
+        if kept.session != guarded.session.as_str() {
             continue;
         }
         let Some(key) = key_of(&path) else { continue };
-        submit(guarded, Some(&key), what)?;
+        submit(guarded, Some(&key), kept.what, kept.fate)?;
         // Another hook that was at it at the same time may have removed it.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -123,18 +143,45 @@ fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
         guarded,
         None,
         "an event that could not even be kept".to_owned(),
+        Fate::Continued,
     )?;
     let failed = Failure::file("look at", state.folder());
     enrolment::set_record_state(&state, &session, RecordState::Whole).map_err(failed)
 }
 
-fn submit(guarded: &mut Guarded<'_, '_>, key: Option<&Key>, what: String) -> Result<(), Failure> {
-    let unevaluated = Happening::Session(SessionEvent::Unevaluated { what });
-    guarded.submit_once(key, unevaluated).map(drop)
+fn submit(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    what: String,
+    fate: Fate,
+) -> Result<(), Failure> {
+    let unjudged = match fate {
+        Fate::Continued => SessionEvent::Unevaluated { what },
+        Fate::Refused => SessionEvent::RefusedUnjudged { what },
+    };
+    let unjudged = Happening::Session(unjudged);
+    guarded.submit_once(key, unjudged).map(drop)
 }
 
-fn read(path: &std::path::Path) -> Option<(String, String)> {
+/// An event as it was kept.
+struct Kept {
+    session: String,
+    what: String,
+    fate: Fate,
+}
+
+fn read(path: &Path) -> Option<Kept> {
     let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let text = |name: &str| value.get(name)?.as_str().map(str::to_owned);
-    Some((text("session")?, text("what")?))
+    // Earlier versions did not say it, and took all for continued.
+    let refused = value.get("refused").and_then(Value::as_bool) == Some(true);
+    Some(Kept {
+        session: text("session")?,
+        what: text("what")?,
+        fate: if refused {
+            Fate::Refused
+        } else {
+            Fate::Continued
+        },
+    })
 }

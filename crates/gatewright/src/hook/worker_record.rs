@@ -21,7 +21,7 @@ pub(super) fn end_interrupted(
 ) -> Result<(), Failure> {
     let turns = matches!(
         payload.what,
-        What::PromptSubmitted
+        What::PromptSubmitted { .. }
             | What::CommandTyped { .. }
             | What::StopRequested { .. }
             | What::AgentRequested { actor: None, .. }

@@ -8,7 +8,7 @@ use testkit::Project;
 use crate::fixture::{RUN, fact, facts, run, started, to_the_end, to_the_question};
 
 /// Writes entries with the store's own code: chain, head file, caches and columns all agree.
-fn forge(project: &Project, facts: Vec<Fact>, status: &Status) {
+pub(crate) fn forge(project: &Project, facts: Vec<Fact>, status: &Status) {
     let mut store = Sqlite::open(&project.state(), Access::Write).unwrap();
     let id = RunId::parse(RUN).unwrap();
     let stored = store.run(&id).unwrap().unwrap();
@@ -36,7 +36,7 @@ fn forge(project: &Project, facts: Vec<Fact>, status: &Status) {
     store.transact(&commit, &mut decide).unwrap();
 }
 
-fn moved(from: &str, outcome: &str, to: &str) -> Fact {
+pub(crate) fn moved(from: &str, outcome: &str, to: &str) -> Fact {
     let stage = |name| StageName::parse(name).unwrap();
     Fact::Moved(Box::new(Move {
         from: stage(from),

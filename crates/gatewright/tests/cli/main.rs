@@ -18,6 +18,7 @@ mod fixture;
 mod forgery;
 mod formats;
 mod hook;
+mod importing;
 mod install;
 mod journal;
 mod keys;

@@ -50,6 +50,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "fork r-test --at 1",
         "gc",
         "gc --dry-run",
+        "import other.md",
         "prove-guards",
         "recover",
         "report",

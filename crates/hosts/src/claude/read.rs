@@ -66,7 +66,9 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, PayloadError> {
 fn prompt_submitted(input: &HookInput<'_>) -> Result<What, PayloadError> {
     let prompt = needed_text("prompt", input.prompt)?;
     let told = notification::read(&prompt).or_else(|| typed_command(&prompt));
-    Ok(told.unwrap_or(What::PromptSubmitted))
+    Ok(told.unwrap_or_else(|| What::PromptSubmitted {
+        text: prompt.into_owned(),
+    }))
 }
 
 fn typed_command(prompt: &str) -> Option<What> {

@@ -42,7 +42,9 @@ fn what(event: Event, input: &HookInput<'_>) -> Result<What, PayloadError> {
         Event::SessionEnd => What::SessionEnded {
             how: field::ended(input.reason)?,
         },
-        Event::UserPromptSubmit => What::PromptSubmitted,
+        Event::UserPromptSubmit => What::PromptSubmitted {
+            text: owned(input.prompt).unwrap_or_default(),
+        },
         Event::PreToolUse | Event::PermissionRequest => requested(input)?,
         Event::PostToolUse | Event::PostToolUseFailure => What::ToolUsed {
             tool: needed_text("tool_name", input.tool_name)?.into_owned(),

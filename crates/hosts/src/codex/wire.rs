@@ -81,6 +81,7 @@ pub(super) struct HookInput<'a> {
     pub agent_type: Raw<'a>,
     pub source: Raw<'a>,
     pub reason: Raw<'a>,
+    pub prompt: Raw<'a>,
     pub tool_name: Raw<'a>,
     pub tool_use_id: Raw<'a>,
     pub tool_input: Option<ToolInput<'a>>,

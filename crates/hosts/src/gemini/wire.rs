@@ -86,6 +86,7 @@ pub(super) struct HookInput<'a> {
     pub cwd: Raw<'a>,
     pub source: Raw<'a>,
     pub reason: Raw<'a>,
+    pub prompt: Raw<'a>,
     pub tool_name: Raw<'a>,
     #[serde(default)]
     pub tool_input: ToolInput<'a>,

@@ -68,6 +68,9 @@ pub enum Verdict {
     GoOn(String),
 }
 
+/// The exit code that every host takes for a refusal.
+const REFUSES: u8 = 2;
+
 /// What the hook process prints, and its exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bytes {
@@ -90,6 +93,11 @@ impl Bytes {
             code: 0,
             unheard: 0,
         }
+    }
+
+    /// Does the host take it for a refusal?
+    pub fn refuses(&self) -> bool {
+        self.code == REFUSES
     }
 }
 

@@ -74,7 +74,9 @@ pub enum What {
         how: SessionEnd,
     },
     /// A prompt that names no command.
-    PromptSubmitted,
+    PromptSubmitted {
+        text: String,
+    },
     /// A slash command, or any text that begins like one: the caller knows which commands exist.
     CommandTyped {
         name: CommandName,

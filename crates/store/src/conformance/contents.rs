@@ -9,7 +9,7 @@ use crate::{
     export,
 };
 
-fn captured(content: Hash) -> Result<Fact, engine::NameError> {
+pub(super) fn captured(content: Hash) -> Result<Fact, engine::NameError> {
     let artifact = ArtifactName::parse("plan")?;
     Ok(Fact::Captured {
         artifact,

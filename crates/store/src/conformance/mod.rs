@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod contents;
+mod imports;
 mod journals;
 mod leases;
 pub mod test_run;
@@ -51,4 +52,5 @@ cases![
     contents::a_list_shows_how_each_run_stands,
     contents::only_what_is_over_and_unheld_is_collected,
     contents::an_export_holds_everything_of_a_run,
+    imports::a_run_is_imported_once_and_whole,
 ];

@@ -21,6 +21,9 @@ records! {
         Started(run) = "started",
         Forked { from, entry, state } = "forked",
         TakenUp = "taken_up",
+        TaskGiven { task } = "task_given",
+        NextTaskGiven { task } = "next_task_given",
+        TaskBegan { task } = "task_began",
         Attached { session, process } = "attached",
         Detached { session } = "detached",
 

@@ -11,8 +11,8 @@ use super::listing::records;
 
 records! {
     struct Run {
-        id, definition, task, params, driver, host, started_at, touched_at, position, standing, counters,
-        before, artifacts, approved, approved_commands, gates, made, stale_returns, dispatches, last_dispatch, workers,
+        id, definition, task, task_visit, next_task, params, driver, host, started_at, touched_at, position, standing,
+        counters, before, artifacts, approved, approved_commands, gates, made, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, outside,
         environment, unguarded, trail,
     }

@@ -16,8 +16,8 @@ use crate::error::Corruption;
 use crate::group_commit::GroupCommit;
 use crate::journal::check_contents;
 use crate::{
-    Backend, Claim, Collect, Collected, Commit, Content, Error, Fence, Files, Key, Lease, NewRun,
-    RunSummary, StoredEntry, StoredRun, Transacted, Verification,
+    Backend, Backup, Claim, Collect, Collected, Commit, Content, Error, Fence, Files, Import, Key,
+    Lease, NewRun, RunSummary, StoredEntry, StoredRun, Transacted, Verification,
 };
 
 /// The most writes in a transaction: a larger one would block other processes.
@@ -312,6 +312,11 @@ impl Backend for Group {
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
         self.shared
             .write_alone(|sqlite| sqlite.begin(new, decision))
+    }
+
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
+        self.shared
+            .write_alone(|sqlite| sqlite.import(backup, import))
     }
 
     fn transact(

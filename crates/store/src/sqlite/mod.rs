@@ -8,6 +8,7 @@ mod folder;
 mod gc;
 mod group;
 mod heads;
+mod import;
 mod open;
 mod open_files;
 mod prepared;
@@ -36,8 +37,8 @@ pub use self::group::Group;
 pub use self::salvage::{Loss, Salvaged, salvage};
 use crate::error::Corruption;
 use crate::{
-    Backend, Claim, Collect, Collected, Commit, Error, Files, Key, Lease, NewRun, RunSummary,
-    StoredEntry, StoredRun, Transacted, Verification, content_hash,
+    Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Import, Key, Lease, NewRun,
+    RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
 };
 use folder::Folder;
 use open_files::OpenFiles;
@@ -248,6 +249,10 @@ impl Backend for Sqlite {
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
         write::begin(self, new, decision)
+    }
+
+    fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
+        import::import(self, backup, import)
     }
 
     fn transact(

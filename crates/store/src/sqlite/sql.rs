@@ -46,7 +46,7 @@ pub(super) const ADD_RUN: &str = "
         ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 pub(super) const SET_RUN: &str = "
     UPDATE runs SET stage = ?2, status = ?3, reason = ?4, overridden = ?5, updated_at = ?6,
-        version = ?7, head = ?8, state = ?9
+        version = ?7, head = ?8, state = ?9, task = ?10
     WHERE number = ?1";
 pub(super) const ADD_LINE: &str = "
     INSERT INTO entries (place, decision, key, entry, previous, hash)

@@ -38,6 +38,8 @@ pub(super) struct Row {
     updated_at: Time,
     tip: Tip,
     state: Vec<u8>,
+    /// A person may give the task to a session after the run has begun.
+    task: String,
 }
 
 impl Row {
@@ -58,6 +60,7 @@ impl Row {
             updated_at: *updated_at,
             tip: *tip,
             state: record::state_to_bytes(run, *tip, *origin),
+            task: short_task(&run.task),
         }
     }
 }
@@ -110,10 +113,11 @@ impl Table<'_> {
             updated_at,
             tip,
             state,
+            task,
         } = row;
         let (at, version) = (signed(updated_at.0), signed(tip.version));
         let values = params![
-            number, stage, status, reason, overridden, at, version, tip.head.0, state
+            number, stage, status, reason, overridden, at, version, tip.head.0, state, task
         ];
         self.execute(sql::SET_RUN, values).map(drop)
     }

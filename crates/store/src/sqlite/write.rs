@@ -92,6 +92,11 @@ impl<'a> WriteTransaction<'a> {
         Ok(())
     }
 
+    /// Creates the head file of a run that begins here.
+    pub(super) fn make_head(&self, run: &RunId) -> Result<(), Error> {
+        Heads::make(self.folder)?.clear(run)
+    }
+
     pub(super) fn damaged(&self, broken: Corruption) -> Error {
         self.folder.damaged(broken)
     }
@@ -162,7 +167,7 @@ pub(super) fn begin(
         status: &status,
         updated_at,
     };
-    Heads::make(writing.folder)?.clear(&run.id)?;
+    writing.make_head(&run.id)?;
     let number = table.add_run(&present, new.key)?;
     table.add_lines(number, &lines)?;
     table.hold(number, new.contents, &named, updated_at)?;

@@ -353,7 +353,9 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
         Hosted::Stops(background) => Happening::Session(SessionEvent::StopRequested {
             background_work: *background == Background::Working,
         }),
-        Hosted::Prompts => Happening::Session(SessionEvent::PromptSubmitted),
+        Hosted::Prompts => Happening::Session(SessionEvent::PromptSubmitted {
+            text: "do it".to_owned(),
+        }),
         Hosted::Comes(arrival) => Happening::Session(SessionEvent::Started {
             session: by,
             process: Some(process(holder, *arrival)),

@@ -26,6 +26,9 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Started(_) => "started",
         Fact::Forked { .. } => "forked",
         Fact::TakenUp => "taken_up",
+        Fact::TaskGiven { .. } => "task_given",
+        Fact::NextTaskGiven { .. } => "next_task_given",
+        Fact::TaskBegan { .. } => "task_began",
         Fact::Attached { .. } => "attached",
         Fact::Detached { .. } => "detached",
         Fact::Admitted { .. } => "admitted",
@@ -124,6 +127,8 @@ fn fields(fact: &Fact) -> Value {
             json!({ "artifact": artifact.as_str(), "content": content.to_string() }),
         Fact::Overridden { stage, outcome, reason } =>
             json!({ "stage": stage.as_str(), "outcome": outcome.as_str(), "reason": reason }),
+        Fact::TaskGiven { task } | Fact::NextTaskGiven { task } | Fact::TaskBegan { task } =>
+            json!({ "task": task }),
         Fact::Moved(step) => moved(step),
         Fact::Held { holds } => json!({ "holds": holds }),
         Fact::OverBudget { what } | Fact::Unevaluated { what } => json!({ "what": what }),

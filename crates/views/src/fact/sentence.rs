@@ -24,11 +24,9 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Attached { session, .. } => format!("session {session} holds the run"),
         Fact::Detached { session } => format!("session {session} ended and released the run"),
         Fact::Admitted { dispatch } => admitted(dispatch),
-        Fact::Began { dispatch, worker } =>
-            format!("{} started as worker {worker}", names.worker(*dispatch)),
+        Fact::Began { dispatch, worker } => format!("{} started as worker {worker}", names.worker(*dispatch)),
         Fact::Worked { dispatch } => format!("{} used a tool", names.worker(*dispatch)),
-        Fact::SentBack { dispatch, reason } =>
-            format!("{} was sent back to work: {reason}", names.worker(*dispatch)),
+        Fact::SentBack { dispatch, reason } => format!("{} was sent back to work: {reason}", names.worker(*dispatch)),
         Fact::Ended { dispatch, result, usage } =>
             format!("{} {}", names.worker(*dispatch), ended(entry.rule, result, usage)),
         Fact::Captured { artifact, content, dispatch, step, .. } =>
@@ -49,8 +47,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::GatePassed { stage, gate } => format!("{stage} passed on {}", words::gate(gate)),
         Fact::ReviewerApproved { stage, reviewer, subject } =>
             format!("{} approved {}", names.reviewer(stage, *reviewer), short(subject)),
-        Fact::ReviewerFound { stage, reviewer } =>
-            format!("{} found problems", names.reviewer(stage, *reviewer)),
+        Fact::ReviewerFound { stage, reviewer } => format!("{} found problems", names.reviewer(stage, *reviewer)),
         Fact::Fixed { stage, reviewer } =>
             format!("the owner fixed what {} found", names.reviewer(stage, *reviewer)),
         Fact::RoundStarted { stage, round } => format!("round {round} of {stage} started"),
@@ -61,6 +58,9 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
             said(answered(stage, answer, given), words.as_deref()),
         Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
         Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
+        Fact::TaskGiven { task } => format!("the person gave the task: {task}"),
+        Fact::NextTaskGiven { task } => next_task("was given", task),
+        Fact::TaskBegan { task } => next_task("began, with no context of the last one", task),
         Fact::Moved(step) => moved(step),
         Fact::Held { holds } => format!("the session tried to stop and was held (hold {holds})"),
         Fact::Abandoned => "the session stopped before the work was done".into(),
@@ -75,6 +75,10 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Vouched { environment, programs } => vouched(environment.is_some(), programs),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
     })
+}
+
+fn next_task(what: &str, task: &str) -> String {
+    format!("the next task {what}: {task}")
 }
 
 /// The colour of a fact in a list.
@@ -111,6 +115,9 @@ pub(crate) fn style(fact: &Fact) -> Style {
         Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::TaskGiven { .. }
+        | Fact::NextTaskGiven { .. }
+        | Fact::TaskBegan { .. }
         | Fact::Attached { .. }
         | Fact::Detached { .. }
         | Fact::Admitted { .. }

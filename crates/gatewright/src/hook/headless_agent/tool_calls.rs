@@ -269,7 +269,7 @@ fn bypass(workspace: &Workspace<'_>, opened: &OpenRun, what: &What) -> Option<By
         | What::TodosMarked { .. }
         | What::SessionStarted { .. }
         | What::SessionEnded { .. }
-        | What::PromptSubmitted
+        | What::PromptSubmitted { .. }
         | What::CommandTyped { .. }
         | What::QuestionAnswered { .. }
         | What::AgentLaunched { .. }

@@ -20,6 +20,13 @@ fn unjudged(seat: &Seat) -> Vec<String> {
     texts
 }
 
+/// How many events the run counts as not judged.
+fn counted(seat: &Seat) -> Value {
+    let ran = seat.project.run(["status", "--json"]).succeeds();
+    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    told["unjudged"].clone()
+}
+
 fn spooled(seat: &Seat) -> usize {
     fs::read_dir(seat.project.state().join("spool")).map_or(0, Iterator::count)
 }
@@ -29,12 +36,30 @@ fn spooled(seat: &Seat) -> usize {
 fn every_event_that_was_not_judged_reaches_the_journal() {
     let seat = Seat::enrolled();
     let before = unjudged(&seat).len();
-    for event in ["PreToolUse", "PostToolUse", "Stop", "SubagentStop"] {
+    for event in ["UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop"] {
         seat.raw(event, b"{\"not\": ");
     }
     assert_eq!(spooled(&seat), 4);
     seat.hook("UserPromptSubmit", &prompt()).succeeds();
     assert_eq!((unjudged(&seat).len() - before, spooled(&seat)), (4, 0));
+}
+
+/// What was refused because nobody could read it did not happen: the log does not say that the host went
+/// on, and the run is not marked.
+#[test]
+fn a_refused_call_that_nobody_could_read_is_logged_as_refused() {
+    let seat = Seat::enrolled();
+    let marks = (unjudged(&seat), counted(&seat));
+    seat.raw("PreToolUse", b"{\"not\": ");
+    seat.hook("UserPromptSubmit", &prompt()).succeeds();
+    assert_eq!((unjudged(&seat), counted(&seat)), marks);
+    let journal = seat.journal();
+    let refused: Vec<_> = journal
+        .iter()
+        .filter(|entry| entry["rule"] == "GW-R101")
+        .collect();
+    assert_eq!(refused.len(), 1, "{journal:#?}");
+    assert_eq!(refused[0]["fact"]["kind"], "refused");
 }
 
 /// Hooks that submit the same file at once do not collide, and each file counts once.

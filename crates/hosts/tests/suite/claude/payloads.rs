@@ -271,7 +271,7 @@ fn a_typed_command_is_told_from_a_prompt() {
         let text = serde_json::json!({ "prompt": prompt }).to_string();
         let typed = match what(Event::UserPromptSubmit, &text) {
             What::CommandTyped { name, arguments } => Some((name.to_string(), arguments)),
-            What::PromptSubmitted => None,
+            What::PromptSubmitted { .. } => None,
             other => panic!("{prompt} gave {other:?}"),
         };
         let expected = expected.map(|(name, arguments)| (name.to_owned(), arguments.to_owned()));

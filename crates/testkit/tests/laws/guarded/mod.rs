@@ -21,6 +21,7 @@ mod protected;
 mod seeds;
 mod sessions;
 mod stopping;
+mod tasks;
 mod told;
 mod unguarded;
 mod viewing;

@@ -84,7 +84,10 @@ fn what_lay_there_when_the_stage_was_done_before_is_old() {
             "session pauses",
             "done R32 | admitted d2 session, captured notes, ended d2 done, to over",
         ),
-        ("ask scout call B", "allow R10 | admitted d3 scout"),
+        (
+            "ask scout call B",
+            "allow R10 | task began, admitted d3 scout",
+        ),
         ("begins w2 scout", "done R41 | began d3 w2"),
         ("tool Read by w2 scout", "allow R21 | worked d3"),
         ("stopping w2", "done R32 | ended d3 done, to noting"),

@@ -278,7 +278,10 @@ fn a_completed_run_begins_again_and_moves() {
             ),
             ("# in over, completed", ""),
             ("ask helper-x call B", "refuse R11 | refused"),
-            ("ask scout call C", "allow R10 | admitted d3 scout"),
+            (
+                "ask scout call C",
+                "allow R10 | task began, admitted d3 scout",
+            ),
             ("begins w3 scout", "done R41 | began d3 w3"),
             // It owes nothing here, so its work is seen by its tools, or it would be hollow.
             ("tool Read by w3 scout", "allow R21 | worked d3"),

@@ -156,7 +156,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
             until: world.now,
         })),
         "unevaluated" => Happening::Session(SessionEvent::Unevaluated { what: words.rest() }),
-        "prompt" => Happening::Session(SessionEvent::PromptSubmitted),
+        "prompt" => Happening::Session(SessionEvent::PromptSubmitted { text: words.rest() }),
         "time" => Happening::Engine(EngineEvent::TimePassed),
         "arrives" => Happening::Session(SessionEvent::Started {
             session: own_session(by),
