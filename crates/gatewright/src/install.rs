@@ -1,6 +1,7 @@
 //! Installs and uninstalls our hooks in a host's settings, and a pipeline's files in the project.
 
 pub(crate) mod additions;
+mod allow_rules;
 pub(crate) mod claims;
 pub(crate) mod disk;
 pub(crate) mod given;
@@ -50,6 +51,16 @@ pub(crate) struct InstallRequest {
     pub pipeline: Option<String>,
     pub target: HooksTarget,
     pub altered: Altered,
+    pub allow: AllowRules,
+}
+
+/// What happens to the rules that spare a person questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AllowRules {
+    /// They are named, for a person who wants them.
+    Offered,
+    /// They are written to the settings.
+    Written,
 }
 
 /// What happens to an agent, command or skill with other content than the pipeline's.
@@ -152,10 +163,12 @@ fn in_project(
         pipelines: Vec::new(),
     });
     let mut additions = Vec::new();
+    let mut rules = Vec::new();
     for word in words(request, present.as_ref(), &project) {
         let mut chosen = pipeline::choose(context, &project, &record, &word)?;
         chosen.plan(&mut plan, &record, request.altered)?;
         additions.push(chosen.additions());
+        rules.extend(allow_rules::of(&chosen.definition));
         let new = chosen.installed();
         after.pipelines.retain(|pipeline| pipeline.name != new.name);
         refuse_same_command(&after, &new)?;
@@ -170,6 +183,12 @@ fn in_project(
         HooksTarget::Local | HooksTarget::User => Claims::of_project(&state, &project.root, &after),
     };
     hooks::plan(&mut plan, request.target, &places, &program, &claims)?;
+    rules.sort();
+    rules.dedup();
+    match request.allow {
+        AllowRules::Written => hooks::allow(&mut plan, request.target, rules)?,
+        AllowRules::Offered => hooks::offer(&mut plan, &places, &rules),
+    }
     let local = plan
         .changes
         .iter()

@@ -7,6 +7,10 @@ const HARMLESS: [&str; 8] = [
     "check", "export", "help", "history", "next", "status", "step", "why",
 ];
 
+/// Those among them that write no file, whatever their options.
+pub const READING_COMMANDS: [&str; 7] =
+    ["check", "help", "history", "next", "status", "step", "why"];
+
 /// Options of theirs that write no file and give no other input. Each may have a value.
 const OPTIONS: [&str; 6] = [
     "--artifact",

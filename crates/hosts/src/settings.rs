@@ -7,6 +7,7 @@ mod edit;
 mod hooks;
 mod layout;
 mod merge;
+mod permissions;
 mod tree;
 mod wire;
 
@@ -115,6 +116,21 @@ impl Settings {
     pub fn without_hooks(&self, program: &str) -> Result<String, SettingsError> {
         let text = merge::without_hooks(self.text.clone(), program);
         self.written(merge::without_status_line(text, program))
+    }
+
+    /// The rules that the file allows without a question.
+    pub fn allowed(&self) -> Vec<&str> {
+        permissions::allowed(&self.text.root)
+    }
+
+    /// The file with these rules among what it allows.
+    pub fn with_allowed(&self, rules: &[String]) -> Result<String, SettingsError> {
+        self.written(permissions::with_allowed(self.text.clone(), rules)?)
+    }
+
+    /// The file without these rules.
+    pub fn without_allowed(&self, rules: &[String]) -> Result<String, SettingsError> {
+        self.written(permissions::without_allowed(self.text.clone(), rules))
     }
 
     /// Checks that the result is valid JSON.

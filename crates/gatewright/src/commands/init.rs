@@ -20,7 +20,7 @@ use crate::install::host::TITLE;
 use crate::install::plan::Plan;
 use crate::install::record::InstallRecord;
 use crate::install::{
-    self, Altered, InstallRequest, PreparedInstall, host, perform, pipeline, plugin,
+    self, AllowRules, Altered, InstallRequest, PreparedInstall, host, perform, pipeline, plugin,
 };
 use crate::output::{Format, Output};
 
@@ -54,6 +54,10 @@ pub(crate) struct Init {
     /// kept and named
     #[arg(long, conflicts_with_all = ["user", "plugin"])]
     force: bool,
+    /// Also add rules to `permissions.allow`, so that Claude Code asks you less: for Gatewright's commands that
+    /// only read or check, and for the files that the pipeline's workers must leave
+    #[arg(long, conflicts_with_all = ["user", "plugin"])]
+    allow: bool,
 }
 
 impl Init {
@@ -87,6 +91,11 @@ impl Init {
             pipeline: self.pipeline.clone(),
             target,
             altered,
+            allow: if self.allow {
+                AllowRules::Written
+            } else {
+                AllowRules::Offered
+            },
         }
     }
 

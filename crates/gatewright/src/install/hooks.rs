@@ -115,6 +115,47 @@ fn put(
     Ok(())
 }
 
+/// Adds the rules to what the settings of the project allow.
+pub(crate) fn allow(
+    plan: &mut Plan,
+    target: HooksTarget,
+    mut rules: Vec<String>,
+) -> Result<(), Failure> {
+    let path = match target {
+        HooksTarget::Local => LOCAL,
+        HooksTarget::Shared => SHARED,
+        HooksTarget::User => return Ok(()),
+    };
+    let at = plan.changes.iter().position(|change| change.path == path);
+    let planned = at.map(|at| plan.changes.remove(at));
+    let before = match &planned {
+        Some(change) => change.before.clone(),
+        None => plan.base.read(path)?,
+    };
+    let now = planned.and_then(|change| change.after);
+    let now = now.or_else(|| before.clone()).unwrap_or_default();
+    let settings = settings(plan, path, &now)?;
+    rules.retain(|rule| !settings.allowed().contains(&rule.as_str()));
+    let after = settings.with_allowed(&rules);
+    let after = after.map_err(|unfit| unusable(plan, path, &unfit.to_string()))?;
+    plan.push(changed(path, before, Some(after.into_bytes())));
+    plan.allowed = rules;
+    Ok(())
+}
+
+/// Names the rules that no settings file has.
+pub(crate) fn offer(plan: &mut Plan, places: &[HostSettingsFile], rules: &[String]) {
+    let files = || places.iter().filter_map(HostSettingsFile::settings);
+    let is_new = |rule: &&String| !files().any(|file| file.allowed().contains(&rule.as_str()));
+    let new: Vec<&str> = rules.iter().filter(is_new).map(String::as_str).collect();
+    if !new.is_empty() {
+        plan.note(format!(
+            "to be asked less, add these rules to `permissions.allow`, or type `gatewright init --allow`: {}",
+            new.join(", ")
+        ));
+    }
+}
+
 /// Plans a settings file without anything of ours.
 pub(crate) fn take_out(plan: &mut Plan, path: &str, program: &OurProgram) -> Result<(), Failure> {
     let Some(before) = plan.base.read(path)? else {

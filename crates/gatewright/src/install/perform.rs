@@ -74,6 +74,11 @@ impl<'a> Installer<'a> {
                 after,
             });
         }
+        for rule in &self.plan.allowed {
+            if !record.allowed.contains(rule) {
+                record.allowed.push(rule.clone());
+            }
+        }
         folder.write(&record)
     }
 
@@ -91,7 +96,7 @@ impl<'a> Installer<'a> {
         match record.file(&change.path) {
             Some(kept) if kept.after == hash(present) => Ok(kept.before.clone()),
             Some(_) => {
-                let without = original(change.kind, present, self.program);
+                let without = original(change.kind, present, self.program, &record.allowed);
                 folder.keep(without.as_deref().unwrap_or(present)).map(Some)
             }
             None => folder.keep(present).map(Some),
@@ -100,18 +105,28 @@ impl<'a> Installer<'a> {
 }
 
 /// A file as it would be without our part. A mark that lost its other end has been told by the plan.
-fn original(kind: FileKind, present: &[u8], program: &OurProgram) -> Option<Vec<u8>> {
+fn original(
+    kind: FileKind,
+    present: &[u8],
+    program: &OurProgram,
+    allowed: &[String],
+) -> Option<Vec<u8>> {
     match kind {
-        FileKind::Settings => without_ours(present, program),
+        FileKind::Settings => without_ours(present, program, allowed),
         FileKind::Marked(marks) => marks.without_ours(present).ok(),
         FileKind::Made => None,
     }
 }
 
-pub(crate) fn without_ours(bytes: &[u8], program: &OurProgram) -> Option<Vec<u8>> {
+pub(crate) fn without_ours(
+    bytes: &[u8],
+    program: &OurProgram,
+    allowed: &[String],
+) -> Option<Vec<u8>> {
     let settings = Settings::parse(bytes).ok()?;
     let text = settings.without_hooks(&program.path).ok()?;
-    Some(text.into_bytes())
+    let settings = Settings::parse(text.as_bytes()).ok()?;
+    Some(settings.without_allowed(allowed).ok()?.into_bytes())
 }
 
 /// Writes or removes one file, if it still is what was shown.

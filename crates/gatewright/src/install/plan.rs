@@ -16,6 +16,8 @@ pub(crate) struct Plan {
     pub changes: Vec<Change>,
     /// What people should know, whether something changes or not.
     pub notes: Vec<String>,
+    /// The rules that we add to what the settings allow.
+    pub allowed: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +36,7 @@ impl Plan {
             base: BaseFolder::new(root.to_owned()),
             changes: Vec::new(),
             notes: Vec::new(),
+            allowed: Vec::new(),
         }
     }
 

@@ -26,6 +26,9 @@ pub(crate) struct InstallRecord {
     pub files: Vec<InstalledFile>,
     /// The folders that we created, the outermost first.
     pub folders: Vec<String>,
+    /// The rules that we added to what the settings allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
 }
 
 /// A file that we changed or created.
@@ -236,6 +239,7 @@ mod tests {
                 file("m", FileKind::Marked(MarkStyle::Markup), None),
                 file("n", FileKind::Made, None),
             ],
+            allowed: Vec::new(),
             folders: vec!["f".to_owned()],
         };
         folder.write(&record).unwrap();

@@ -38,6 +38,7 @@ fn place() -> TestInstall {
 fn request() -> InstallRequest {
     InstallRequest {
         altered: Altered::Kept,
+        allow: AllowRules::Offered,
         // It adds to a file of the person's, too.
         pipeline: Some("phases".to_owned()),
         target: HooksTarget::Local,

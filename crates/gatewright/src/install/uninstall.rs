@@ -24,9 +24,13 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     let mut plan = Plan::new(base.root());
     let folder = RecordFolder::of(state, base.root());
+    let ours = Ours {
+        program,
+        allowed: record.map_or(&[], |record| record.allowed.as_slice()),
+    };
     let kept = record.map(|record| record.files.as_slice());
     for file in kept.unwrap_or_default() {
-        restore(&mut plan, &folder, file, program)?;
+        restore(&mut plan, &folder, file, ours)?;
     }
     // This also removes hooks that were written by hand, or by an unrecorded installation.
     let known = |path: &str| record.is_some_and(|record| record.file(path).is_some());
@@ -50,6 +54,13 @@ pub(crate) fn plan(
     Ok(plan)
 }
 
+/// What is ours in a settings file.
+#[derive(Clone, Copy)]
+struct Ours<'a> {
+    program: &'a OurProgram,
+    allowed: &'a [String],
+}
+
 /// We do not remove what somebody else has committed.
 fn tell_shared(plan: &mut Plan, program: &OurProgram) -> Result<(), Failure> {
     let present = plan.base.read(SHARED)?;
@@ -66,7 +77,7 @@ fn restore(
     plan: &mut Plan,
     folder: &RecordFolder,
     file: &InstalledFile,
-    program: &OurProgram,
+    ours: Ours<'_>,
 ) -> Result<(), Failure> {
     let Some(present) = plan.base.read(&file.path)? else {
         return Ok(());
@@ -80,7 +91,7 @@ fn restore(
         (true, None) => None,
         (true, Some(Some(original))) => Some(original),
         (true, Some(None)) | (false, _) => {
-            return changed_since(plan, file, present, program);
+            return changed_since(plan, file, present, ours);
         }
     };
     plan.push(Change {
@@ -97,11 +108,11 @@ fn changed_since(
     plan: &mut Plan,
     file: &InstalledFile,
     present: Vec<u8>,
-    program: &OurProgram,
+    ours: Ours<'_>,
 ) -> Result<(), Failure> {
     let path = &file.path;
     let left = match &file.kind {
-        FileKind::Settings => without_ours(&present, program),
+        FileKind::Settings => without_ours(&present, ours.program, ours.allowed),
         FileKind::Marked(marks) => {
             let left = marks.without_ours(&present);
             Some(left.map_err(|unpaired| unclear(path, &unpaired))?)

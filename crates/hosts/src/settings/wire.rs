@@ -9,6 +9,8 @@ pub(crate) const STATUS_LINE: &str = "statusLine";
 pub(super) const PLUGINS: &str = "enabledPlugins";
 pub(super) const DISABLE_ALL: &str = "disableAllHooks";
 pub(super) const ENV: &str = "env";
+pub(super) const PERMISSIONS: &str = "permissions";
+pub(super) const ALLOW: &str = "allow";
 /// The events before a tool at which a hook may answer in its place.
 pub(super) const BEFORE_TOOL: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 

@@ -6,6 +6,7 @@
 )]
 
 mod additions;
+mod allowed;
 mod back;
 mod callers;
 mod doctor;
