@@ -5,6 +5,7 @@ mod audit;
 mod begin;
 mod binding;
 mod checks;
+mod edits;
 mod expire;
 mod graph;
 mod guard;
@@ -169,6 +170,7 @@ fn judge_session(draft: &mut Draft<'_>, event: &SessionEvent) -> Verdict {
 fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
     match event {
         PersonEvent::Answered(answer) => people::answered(draft, answer),
+        PersonEvent::EditsTaken => edits::taken(draft),
         PersonEvent::FinishAsked => people::finish(draft),
         PersonEvent::SkipAsked { outcome, reason } => people::skip(draft, outcome.as_ref(), reason),
         PersonEvent::RetryAsked => people::retry(draft),

@@ -174,6 +174,8 @@ pub enum Format {
 pub struct OutcomeField {
     pub field: String,
     pub values: BTreeMap<String, Outcome>,
+    /// The field in which the worker says why, if it failed.
+    pub reason: Option<String>,
 }
 
 /// Commands that an artifact may add: a person approves each one before the run continues.

@@ -180,6 +180,8 @@ pub enum SessionEvent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonEvent {
     Answered(Answer),
+    /// What the person changed in the files of artifacts, while a question is open, counts.
+    EditsTaken,
     FinishAsked,
     SkipAsked {
         outcome: Option<Outcome>,

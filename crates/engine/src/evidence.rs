@@ -55,6 +55,8 @@ pub struct Evidence {
     pub written: BTreeMap<ArtifactName, Time>,
     /// The commands in the artifacts that add some.
     pub commands: BTreeMap<ArtifactName, Vec<Vec<String>>>,
+    /// Why the worker failed, as the artifacts with a field for that say.
+    pub reasons: BTreeMap<ArtifactName, String>,
     /// Inputs whose file differs from the captured content.
     pub altered: Vec<Input>,
     pub tree: Option<Hash>,

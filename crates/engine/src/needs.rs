@@ -100,12 +100,19 @@ fn by_session(pipeline: &Pipeline, run: &Run, by: &Who, event: &SessionEvent) ->
 fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
     match event {
         PersonEvent::Answered(Answer::Answers { .. }) => Needs {
+            artifacts: editable(pipeline, run),
             questions: asked(pipeline, run),
             ..completing(pipeline, run)
         },
-        PersonEvent::Answered(Answer::Choice { .. })
-        | PersonEvent::FinishAsked
-        | PersonEvent::SkipAsked { .. } => completing(pipeline, run),
+        PersonEvent::Answered(Answer::Choice { .. }) => Needs {
+            artifacts: editable(pipeline, run),
+            ..completing(pipeline, run)
+        },
+        PersonEvent::EditsTaken => Needs {
+            artifacts: editable(pipeline, run),
+            ..Needs::default()
+        },
+        PersonEvent::FinishAsked | PersonEvent::SkipAsked { .. } => completing(pipeline, run),
         // A run may have been stopped at its very end.
         PersonEvent::Answered(Answer::Continue { .. }) => Needs {
             tree: is_completed(pipeline, &run.position.stage) && !run.gates.is_empty(),
@@ -154,6 +161,27 @@ pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
             .collect(),
         ..Needs::default()
     }
+}
+
+/// The captured artifacts whose files a person may change while a question is open.
+fn editable(pipeline: &Pipeline, run: &Run) -> Vec<ArtifactNeed> {
+    if here(pipeline, run).is_none_or(|stage| stage.work.as_ask().is_none()) {
+        return Vec::new();
+    }
+    let declared = &pipeline.definition().artifacts;
+    let is_file = |name: &&ArtifactName| match declared.get(*name).map(|it| &it.source) {
+        // Steps have files of their own.
+        Some(Source::File(path)) => !path.contains("{step}"),
+        Some(Source::Reply | Source::Answers) | None => false,
+    };
+    let files = run.artifacts.keys().filter(is_file);
+    files
+        .map(|artifact| ArtifactNeed {
+            artifact: artifact.clone(),
+            step: None,
+            agent: None,
+        })
+        .collect()
 }
 
 fn artifacts(leaves: &Leaves, duty: &Duty, agent: &AgentName) -> Vec<ArtifactNeed> {

@@ -145,4 +145,5 @@ rules! {
     TaskGiven, "GW-R122", "the task of a run that began with its session is what the person writes before an agent works";
     TaskBegan, "GW-R123", "the next task of a run begins without the artifacts, approvals and history of the last one";
     Imported, "GW-R124", "a run that was loaded from a file says so in its history";
+    Edits, "GW-R125", "what a person changes in an artifact while a question is open counts if they say so";
 }

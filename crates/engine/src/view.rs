@@ -39,6 +39,9 @@ pub enum Removed {
 pub enum ViewFormat {
     /// The task, the route, the checks and the decisions, as Markdown.
     Summary,
+    /// How the run ended: what was done, checked and decided, what it cost, and where to look, as Markdown.
+    /// It is written when the run ends.
+    Report,
     /// The status of the run, as JSON.
     Status,
     /// The pipeline with the run's current stage, as Mermaid.
@@ -101,8 +104,9 @@ impl TextOrParam {
 
 impl ViewFormat {
     /// Every format by its word.
-    pub const WORDS: [&str; 13] = [
+    pub const WORDS: [&str; 14] = [
         "summary",
+        "report",
         "status",
         "diagram",
         "log",
@@ -126,6 +130,7 @@ impl ViewFormat {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Summary => "summary",
+            Self::Report => "report",
             Self::Status => "status",
             Self::Diagram => "diagram",
             Self::Log => "log",
@@ -165,6 +170,7 @@ impl ViewFormat {
     pub fn parse(word: &str) -> Option<Self> {
         let plain = [
             Self::Summary,
+            Self::Report,
             Self::Status,
             Self::Diagram,
             Self::Log,

@@ -22,6 +22,9 @@ use crate::{bundle, check, document, questions, schema, steps, text};
 /// The longest word that can be a verdict.
 const LONGEST_WORD: usize = 100;
 
+/// The rest of a long reason is in the artifact.
+const LONGEST_REASON: usize = 1_000;
+
 /// What was seen of one artifact, and the bytes of its hash.
 pub struct ArtifactLook {
     pub seen: Seen,
@@ -30,6 +33,8 @@ pub struct ArtifactLook {
     pub written: Option<Time>,
     /// The commands in it that a check may run.
     pub commands: Vec<Vec<String>>,
+    /// Why its worker failed, in its own words.
+    pub reason: Option<String>,
 }
 
 impl ArtifactLook {
@@ -39,6 +44,7 @@ impl ArtifactLook {
             content,
             written: None,
             commands: Vec::new(),
+            reason: None,
         }
     }
 }
@@ -259,27 +265,32 @@ fn judge(
         questions::check(&kept, &need.artifact, definition)?;
         Ok(verdict)
     });
-    let (seen, commands) = match verdict {
-        Ok((word, commands)) => {
-            let seen = Seen::Valid {
+    let look = match verdict {
+        Ok(Told {
+            word,
+            commands,
+            reason,
+        }) => ArtifactLook {
+            seen: Seen::Valid {
                 content: hash,
                 word,
-            };
-            (seen, commands)
-        }
+            },
+            content: Some(content),
+            written: None,
+            commands,
+            reason,
+        },
         Err(reason) => {
             let seen = Seen::Invalid {
                 content: hash,
                 reason,
             };
-            (seen, Vec::new())
+            ArtifactLook::without_commands(seen, Some(content))
         }
     };
     Ok(ArtifactLook {
-        seen,
-        content: Some(content),
         written: written_at,
-        commands,
+        ..look
     })
 }
 
@@ -293,8 +304,17 @@ fn refused(reason: String) -> ArtifactLook {
     ArtifactLook::without_commands(seen, Some(content))
 }
 
-/// The word of the outcome field and the commands, or a reason that tells the worker what to write.
-type Verdict = Result<(Option<String>, Vec<Vec<String>>), String>;
+/// What an artifact says.
+#[derive(Default)]
+struct Told {
+    /// The word of its outcome field.
+    word: Option<String>,
+    commands: Vec<Vec<String>>,
+    reason: Option<String>,
+}
+
+/// What it says, or a reason that tells the worker what to write.
+type Verdict = Result<Told, String>;
 
 fn validate(
     kept: &str,
@@ -308,7 +328,7 @@ fn validate(
         )));
     }
     let value = match &artifact.format {
-        Format::Text => return Ok(Ok((None, Vec::new()))),
+        Format::Text => return Ok(Ok(Told::default())),
         Format::Bundle => bundle::front_matter(kept),
         Format::Json { schema: None } => json_value(kept),
         Format::Json {
@@ -326,8 +346,20 @@ fn validate(
     Ok(value.and_then(|value| {
         let word = fields(&value, artifact)?;
         equal(&value, need, looking)?;
-        Ok((word, commands(&value, need, looking)?))
+        Ok(Told {
+            word,
+            commands: commands(&value, need, looking)?,
+            reason: own_reason(&value, artifact),
+        })
     }))
+}
+
+/// Why the worker failed, on one line.
+fn own_reason(value: &Value, artifact: &Artifact) -> Option<String> {
+    let field = artifact.outcome.as_ref()?.reason.as_ref()?;
+    let found = document::field(value, field).and_then(document::scalar)?;
+    let reason = text::line(&found, LONGEST_REASON);
+    (!reason.trim().is_empty()).then_some(reason)
 }
 
 fn json_value(kept: &str) -> Result<Value, String> {

@@ -34,6 +34,10 @@ pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
             let commands = &mut looked.evidence.commands;
             commands.insert(need.artifact.clone(), look.commands);
         }
+        if let Some(reason) = look.reason {
+            let reasons = &mut looked.evidence.reasons;
+            reasons.insert(need.artifact.clone(), reason);
+        }
         looked.contents.extend(look.content);
     }
     let inputs = needs.inputs.iter();

@@ -5,6 +5,7 @@
 //! answer follows from the event alone (`Program::undecided`).
 
 mod agent_began;
+mod agent_file;
 mod agent_message;
 mod answer;
 mod arrival;
@@ -116,10 +117,10 @@ impl Known {
     /// is kept for the journal: nobody judged it in time.
     fn give_up(&self, place: Option<(State, SessionId)>) {
         let late = "it took too long";
-        let answer = self.undecided(late);
-        let code = self.voice.answer(&answer);
+        let code = self.voice.answer(&self.undecided(late));
         if let Some((state, session)) = place {
-            spool::keep(&state, self.event(), &session, late, Fate::of(&answer));
+            // Whatever the answer is, the host may have gone on before it heard it.
+            spool::keep(&state, self.event(), &session, late, Fate::Continued);
         }
         process::exit(code.into());
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use store::Backend as _;
 use views::next::NextView;
 
-use crate::clock;
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace, as_of};
+use crate::{answers, clock};
 
 /// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
 /// whether that is recorded yet or not.
@@ -21,5 +21,12 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
             contents.insert(hash, String::from_utf8_lossy(&bytes).into_owned());
         }
     }
-    Ok(view.with_contents(&contents))
+    let view = view.with_contents(&contents);
+    let asked = engine::asked(&opened.pipeline, &run);
+    // Questions that cannot be read are shown as they were written.
+    let questions = answers::questions(workspace, opened).ok().flatten();
+    Ok(match asked.zip(questions) {
+        Some(((field, _), questions)) => view.with_questions(&field.artifact, questions),
+        None => view,
+    })
 }

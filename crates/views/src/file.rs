@@ -1,11 +1,11 @@
 //! The files that a pipeline's `[views]` asks for.
 
-use engine::ViewFormat;
+use engine::{Pipeline, Run, ViewFormat};
 
 use crate::json::json_text;
 use crate::model::model;
 use crate::status::{Freshness, RunContext, status};
-use crate::summary::{Verification, summary};
+use crate::summary::{Verification, report, summary};
 use crate::template::{Template, TemplateError, render};
 use crate::view_input::ViewInput;
 
@@ -34,6 +34,7 @@ pub fn file(format: &ViewFormat, input: &ViewInput<'_>) -> Result<ViewContent, T
     };
     Ok(ViewContent::Text(match format {
         ViewFormat::Summary => summary(pipeline, run, entries, context, Verification::NotRun),
+        ViewFormat::Report => report(pipeline, run, entries, context),
         ViewFormat::Status => json_text(&status(pipeline, run, context).json()),
         ViewFormat::Diagram => crate::diagram::mermaid(pipeline, Some(run)),
         ViewFormat::Log => return Ok(ViewContent::Log),
@@ -66,7 +67,12 @@ fn rendered(
     render(template, model(template, format, input))
 }
 
+/// Is this view written now? A report waits for the end of its run.
+pub fn is_due(format: &ViewFormat, pipeline: &Pipeline, run: &Run) -> bool {
+    *format != ViewFormat::Report || engine::is_over(pipeline, run)
+}
+
 /// Is it rendered from the whole journal each time? The others use the digest.
 pub fn needs_journal(format: &ViewFormat) -> bool {
-    *format == ViewFormat::Summary
+    matches!(format, ViewFormat::Summary | ViewFormat::Report)
 }

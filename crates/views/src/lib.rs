@@ -48,7 +48,7 @@ pub use briefing::{BriefingInputs, briefing, quoted_contents, reminder, smallest
 pub use cause::Causes;
 pub use digest::JournalDigest;
 pub use fact::AgentNames;
-pub use file::{ViewContent, file, needs_journal};
+pub use file::{ViewContent, file, is_due, needs_journal};
 pub use history::{entry_line, history, history_after};
 pub use json::json_text;
 pub use list::list;
@@ -57,7 +57,7 @@ pub use paint::{Paint, Style};
 pub use person_line::{not_a_persons_answer, not_an_answer, unfinished};
 pub use refusal::{hold_in, refusal, refusal_in};
 pub use safe::{Untrusted, is_forbidden, line, safe};
-pub use session_prompt::session_prompt;
+pub use session_prompt::{report_path, session_prompt};
 pub use status::{Freshness, RunContext, UnguardedLine, outside_words, status, unjudged_words};
 pub use summary::{Verification, summary};
 pub use template::{Template, TemplateError};

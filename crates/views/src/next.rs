@@ -1,13 +1,15 @@
 //! What may legally happen now, who does it, and what to type.
 
 mod asked_about;
+mod questions;
 mod render;
 
 use std::collections::BTreeMap;
 
 use engine::{
     AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
-    NextDuty, Outcome, Pipeline, Run, RunId, Source, StageName, Standing, StepId, WordsRule,
+    NextDuty, Outcome, Pipeline, Question, Run, RunId, Source, StageName, Standing, StepId,
+    WordsRule,
 };
 use serde_json::Value;
 
@@ -26,6 +28,8 @@ pub struct NextView {
     pub causes: Causes,
     /// What a person is asked about.
     pub about: Vec<ShownArtifact>,
+    /// The questions of a worker, where somebody has read them.
+    pub questions: Vec<Question>,
     pub actions: Vec<NextAction>,
 }
 
@@ -109,6 +113,7 @@ pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
         stage: run.position.stage.clone(),
         causes: Causes::of(pipeline, run),
         about: asked_about::artifacts(pipeline, run, legal),
+        questions: Vec::new(),
         actions,
     }
 }
@@ -124,6 +129,14 @@ impl NextView {
         for shown in &mut self.about {
             shown.text = contents.get(&shown.content).map(Untrusted::new);
         }
+        self
+    }
+
+    /// The same with the questions that a worker wrote into this artifact: they are listed, and the artifact
+    /// itself need not be shown.
+    pub fn with_questions(mut self, artifact: &ArtifactName, questions: Vec<Question>) -> Self {
+        self.about.retain(|shown| shown.name != *artifact);
+        self.questions = questions;
         self
     }
 

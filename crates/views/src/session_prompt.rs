@@ -2,7 +2,7 @@
 
 use engine::{
     Act, AgentName, AgentPattern, Conversation, Graph, Member, MemberState, Next, NextDuty,
-    Outcome, Pipeline, Questions, Run, Source, Stage, Status, StepId, Work, WorkerId,
+    Outcome, Pipeline, Questions, Run, Source, Stage, Status, StepId, ViewFormat, Work, WorkerId,
     WorkerSettings,
 };
 
@@ -48,6 +48,14 @@ pub(crate) fn agent_call(
     duty: &NextDuty,
 ) -> String {
     SessionPrompt { pipeline, run }.agent(agent, duty)
+}
+
+/// The file that tells how the run ended, if it has ended and its pipeline has such a view.
+pub fn report_path(pipeline: &Pipeline, run: &Run) -> Option<String> {
+    let mut views = pipeline.definition().views.iter();
+    let view = views.find(|view| view.format == ViewFormat::Report)?;
+    let is_over = engine::is_over(pipeline, run);
+    is_over.then(|| line(&filled(run, &view.path, None)))
 }
 
 struct SessionPrompt<'a> {
@@ -139,6 +147,8 @@ impl SessionPrompt<'_> {
             listed("SKIPPED by a person", skipped),
             used,
         ];
+        let report = report_path(self.pipeline, run);
+        let report = report.map(|path| format!("- the whole report is in {path}"));
         let ending = format!(
             "Tell the person how the run ended, with these facts and what led here. `gatewright status \
              {0}` shows the rest, `gatewright history {0}` every step.",
@@ -148,6 +158,7 @@ impl SessionPrompt<'_> {
         let causes = causes.into_iter();
         causes
             .chain(facts.into_iter().flatten())
+            .chain(report)
             .chain([ending])
             .collect()
     }

@@ -135,8 +135,8 @@ fn run_elsewhere(draft: &Draft<'_>, agent: &AgentName, assignment: &Assignment) 
         .then(|| format!("{runner} runs '{agent}', not the session: run `gatewright step`"))
 }
 
-/// A call that names another model than the definition would have another reviewer judge. A call that
-/// names none leaves it to the agent's own file.
+/// A call with another model than the definition names would have another reviewer judge. Where a call names
+/// none, the host takes that of the agent's file, or the session's: the hook says which.
 fn other_model(
     draft: &Draft<'_>,
     agent: &AgentName,

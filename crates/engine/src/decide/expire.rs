@@ -80,6 +80,7 @@ fn is_judged_when_stale(what: &Happening) -> bool {
             PersonEvent::FinishAsked
             | PersonEvent::SkipAsked { .. }
             | PersonEvent::RetryAsked
+            | PersonEvent::EditsTaken
             | PersonEvent::Vouched { .. }
             | PersonEvent::BypassAsked { .. } => false,
         },

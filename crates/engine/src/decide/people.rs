@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::moving::{Exit, compare_again, leave, leave_anyway, take, unguarded, withhold};
 use super::work_end::words;
-use super::{Draft, Verdict, panel};
+use super::{Draft, Verdict, edits, panel};
 use crate::cause::MoveReason;
 use crate::check_result::CheckedProgram;
 use crate::entry::Fact;
@@ -84,7 +84,7 @@ fn accept_unguarded(draft: &mut Draft<'_>) {
     draft.record(Rule::AcceptUnguarded, Fact::AcceptedUnguarded { number });
 }
 
-fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
+pub(super) fn nothing_asked(draft: &mut Draft<'_>) -> Verdict {
     let reason = format!("{} asks nothing", draft.run.position.stage);
     draft.refuse(Rule::NothingAsked, "answer", reason)
 }
@@ -107,6 +107,9 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome, words: Option<&Words>) -> Ver
     if rule == Some(WordsRule::Required) && said.is_none() {
         let reason = format!("'{choice}' needs your words: type them behind it, in quotes");
         return draft.refuse(Rule::WordsMissing, "answer", reason);
+    }
+    if let Some(refused) = edits::untaken(draft) {
+        return refused;
     }
     if let (Some(artifact), Some(words)) = (ask.leaves(), said) {
         keep_answer(draft, artifact, words.content);
@@ -154,6 +157,9 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
     };
     if let Err(reason) = complete(&draft.evidence.questions, given) {
         return draft.refuse(Rule::AnswersIncomplete, "answer", reason);
+    }
+    if let Some(refused) = edits::untaken(draft) {
+        return refused;
     }
     keep_answer(draft, leaves, content);
     let (stage, given) = (stage.name.clone(), given.clone());

@@ -8,6 +8,7 @@ use super::moving::{Exit, leave, listed, take};
 use super::{Draft, Verdict, admit, graph, panel};
 use crate::assign::assign;
 use crate::decision::Reply;
+use crate::duty::leaves_of;
 use crate::entry::{Fact, WorkResult};
 use crate::event::{Ending, WorkRef};
 use crate::leaves::verdict;
@@ -235,7 +236,7 @@ pub(super) fn conclude(
     let judged = unseen(
         draft,
         &dispatch,
-        failed_by_own_word(&dispatch, judge(draft, &dispatch, ending)),
+        failed_by_own_word(draft, &dispatch, judge(draft, &dispatch, ending)),
     );
     let strict = draft.leniency().is_none();
     if let Some(reason) = sent_back(&dispatch, ending, &judged).filter(|_| strict) {
@@ -281,8 +282,9 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
     (stopping && mendable && dispatch.sent_back < MOST_SENT_BACK).then(|| reason.clone())
 }
 
-/// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed.
-fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
+/// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed, for the
+/// reason that it gives.
+fn failed_by_own_word(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     let says_failed = judged.result == WorkResult::Outcome(Outcome::Failed);
     let has_no_such_way = match dispatch.duty {
         Duty::Step { .. } | Duty::Fix { .. } | Duty::Open => true,
@@ -295,9 +297,20 @@ fn failed_by_own_word(dispatch: &Dispatch, judged: Judged) -> Judged {
         rule: Rule::WorkFault,
         result: WorkResult::Fault {
             fault: Fault::Crashed,
-            reason: format!("'{}' says that it failed", dispatch.agent),
+            reason: own_reason(draft, dispatch),
         },
         ..judged
+    }
+}
+
+/// What the worker gave as the reason in its artifact, if the definition names a field for it.
+fn own_reason(draft: &Draft<'_>, dispatch: &Dispatch) -> String {
+    let says = format!("'{}' says that it failed", dispatch.agent);
+    let leaves = leaves_of(draft.pipeline, dispatch);
+    let artifact = verdict(draft.pipeline.definition(), &leaves).map(|(artifact, _)| artifact);
+    match artifact.and_then(|artifact| draft.evidence.reasons.get(&artifact)) {
+        Some(reason) => format!("{says}: {reason}"),
+        None => says,
     }
 }
 

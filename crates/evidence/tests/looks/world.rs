@@ -338,6 +338,7 @@ pub(crate) fn outcome_field(field: &str, words: &[(&str, &str)]) -> OutcomeField
     OutcomeField {
         field: String::from(field),
         values: words.iter().map(meaning).collect(),
+        reason: None,
     }
 }
 

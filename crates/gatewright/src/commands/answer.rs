@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Held, Question, Reply, Rule, Time};
+use engine::{Happening, Held, PersonEvent, Question, Reply, Rule, Time};
 use runtime::answers::{Chosen, answered, chosen, questions};
 use runtime::asked_about;
 use runtime::context::Context;
@@ -10,11 +10,9 @@ use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::idempotency::{self, KeyedCommand};
 use runtime::person_only;
-use runtime::transact::{self};
+use runtime::transact::{self, Decided};
 use runtime::workspace::{OpenRun, Workspace};
-use serde_json::{Value, json};
-use store::StoredRun;
-use views::{Paint, Style};
+use store::{Key, StoredRun};
 
 use crate::arguments::Writing;
 use crate::exit::Exit;
@@ -34,6 +32,9 @@ pub(crate) struct Answer {
     /// Answer one question of a worker
     #[arg(long = "answer", value_name = "ID=TEXT", value_parser = parse_answer)]
     answers: Vec<(String, String)>,
+    /// Take what you changed in the files of artifacts since the question was asked
+    #[arg(long)]
+    with_edits: bool,
     #[command(flatten)]
     writing: Writing,
 }
@@ -91,6 +92,11 @@ impl Answer {
             .with_all("text", text.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
         let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
+        if self.with_edits
+            && let Some(refused) = take_edits(&mut workspace, &stored, &key)?
+        {
+            return report::tell(&refused, output);
+        }
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
             Some(choice) => chosen(workspace, opened, Chosen { choice, text }, at),
             None => answered(workspace, opened, &self.answers),
@@ -136,6 +142,22 @@ impl Answer {
     }
 }
 
+/// The person takes their changes first: then the answer is about them. A second try with the same key
+/// finds that they are taken.
+fn take_edits(
+    workspace: &mut Workspace<'_>,
+    stored: &StoredRun,
+    key: &Key,
+) -> Result<Option<Decided>, Failure> {
+    let derived = evidence::hash(format!("edits {key}").as_bytes()).to_string();
+    let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
+    let mut make =
+        |_: &Workspace<'_>, _: &OpenRun, _| Ok(Happening::Person(PersonEvent::EditsTaken).into());
+    let decided = transact::command(workspace, &stored.run.id, &derived, &mut make)?;
+    let refused = matches!(decided.reply, Reply::Refuse(_));
+    Ok(refused.then_some(decided))
+}
+
 /// A worker's questions have no choices: each needs a text.
 fn wants_answers(opened: &OpenRun, questions: &[Question]) -> String {
     let (run, stage) = (&opened.run().id, &opened.run().position.stage);
@@ -152,62 +174,10 @@ fn show(context: &Context, output: &mut Output, run: Option<&str>) -> Result<Exi
     let stored = find_run::find(&workspace, run)?;
     person_only::require_person(context, "answer", Held::Nobody)?;
     let opened = workspace.opened(stored)?;
-    let questions = questions(&workspace, &opened)?.unwrap_or_default();
     let view = asked_about::next(&workspace, &opened)?;
-    let json = || {
-        let mut facts = report::standing_with(&opened, &view);
-        facts["questions"] = questions.iter().map(question_json).collect();
-        facts
-    };
-    let text = |paint| {
-        let mut text = view.text(paint);
-        questions
-            .iter()
-            .for_each(|question| text.push_str(&question_text(question, paint)));
-        text
-    };
-    output.facts(text, json)?;
+    let json = || report::standing_with(&opened, &view);
+    output.facts(|paint| view.text(paint), json)?;
     Ok(Exit::Success)
-}
-
-fn question_json(question: &Question) -> Value {
-    let Question {
-        id,
-        text,
-        options,
-        context,
-    } = question;
-    json!({ "id": id, "question": text, "options": options, "context": context })
-}
-
-/// A worker's questions, with the commands to answer them. The text comes from a worker, so it is
-/// escaped.
-fn question_text(question: &Question, paint: Paint) -> String {
-    let Question {
-        id,
-        text,
-        options,
-        context,
-    } = question;
-    let mut lines = vec![
-        String::new(),
-        format!(
-            "{}  {}",
-            paint.on(Style::Strong, &views::line(id)),
-            views::line(text)
-        ),
-    ];
-    lines.extend(
-        context
-            .iter()
-            .map(|context| format!("  {}", views::line(context))),
-    );
-    if !options.is_empty() {
-        let options: Vec<String> = options.iter().map(|option| views::line(option)).collect();
-        lines.push(format!("  such as: {}", options.join(", ")));
-    }
-    lines.push(String::new());
-    lines.join("\n")
 }
 
 #[cfg(test)]

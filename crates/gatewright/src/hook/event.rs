@@ -16,8 +16,8 @@ use super::agent_message::ToAgent;
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
 use super::{
-    agent_began, agent_message, answer, arrival, command, protected_paths, question, skill,
-    told_text, worker_record,
+    agent_began, agent_file, agent_message, answer, arrival, command, protected_paths, question,
+    skill, told_text, worker_record,
 };
 
 /// Every payload has its one line here.
@@ -54,7 +54,8 @@ pub(super) fn answer(
             call,
             actor,
         } => {
-            let asked = requested(agent, step, model.as_deref(), call, actor);
+            let model = agent_file::model(guarded, agent, model.as_deref());
+            let asked = requested(agent, step, Some(&model), call, actor);
             request(guarded, key, asked)
         }
         What::SkillRequested { skill, call, actor } => match skill::forked(guarded, skill) {

@@ -85,7 +85,7 @@ impl Teller {
                 (Style::Wait, format!("waiting {wait}: {why}"))
             }
             Progress::Remark { text } => (Style::Wait, text.clone()),
-            Progress::DriveEnded { status, reason } => left(status, reason),
+            Progress::DriveEnded { status, reason } => ended(at, status, reason),
         };
         Some(told)
     }
@@ -147,6 +147,15 @@ fn asked(question: &str, choices: &[String]) -> String {
         format!("question for a person: {question}")
     } else {
         format!("question for a person: {question} ({})", choices.join(", "))
+    }
+}
+
+/// How the run ended, or why it stopped, and where its report is.
+fn ended(at: &ProgressContext<'_>, status: &str, reason: &str) -> (Style, String) {
+    let (style, text) = left(status, reason);
+    match views::report_path(&at.opened.pipeline, at.opened.run()) {
+        Some(path) => (style, format!("{text}; the report is in {path}")),
+        None => (style, text),
     }
 }
 

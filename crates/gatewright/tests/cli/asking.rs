@@ -47,8 +47,17 @@ fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
         assert!(shown.stdout.contains(words), "{words}\n{shown}");
     }
     assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
-    let facts = fact(&project, "answer r-test");
-    assert_eq!(facts["questions"][1]["id"], "size");
+    // Whoever asks what comes next reads the same list, and not the file of the worker.
+    let next = run(&project, "next").succeeds();
+    for told in [&shown, &next] {
+        assert!(told.stdout.contains("size  How large?"), "{told}");
+        assert!(told.stdout.contains("such as: red, blue"), "{told}");
+        assert!(!told.stdout.contains("worker_id"), "{told}");
+    }
+    for command in ["answer r-test", "next r-test"] {
+        let facts = fact(&project, command);
+        assert_eq!(facts["questions"][1]["id"], "size", "{command}");
+    }
 
     says_one_line(
         run(&project, "answer --answer colour=red"),
@@ -239,4 +248,18 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
         thread::sleep(Duration::from_millis(10));
     }
     panic!("waited in vain");
+}
+
+/// The run went on meanwhile: the words are refused in one line, and nothing counts twice.
+#[test]
+fn an_answer_with_words_for_a_run_that_moved_on_is_refused() {
+    let project = project();
+    start(&project, "small.toml").succeeds();
+    to_the_question(&project);
+    run(&project, "answer r-test yes").succeeds();
+    let late = project.run(["answer", RUN, "no", "I changed my mind"]);
+    says_one_line(late, 1, &["GW-R62", "reviewing"]);
+    assert_eq!(stage(&project), "reviewing");
+    let history = run(&project, "history r-test").succeeds().stdout;
+    assert_eq!(history.matches("answered").count(), 1, "{history}");
 }

@@ -146,7 +146,7 @@ fn a_file_that_is_not_whole_is_refused_and_nothing_is_stored() {
     }
 }
 
-/// Whoever rewrites the chain as well still has to write what the engine could have decided.
+/// A forger who rewrites the chain as well must still write what the engine could have decided.
 #[test]
 fn a_journal_that_no_rule_gives_is_refused() {
     let source = started();

@@ -83,7 +83,11 @@ fn a_new_plan_of_an_agent_counts_before_what_was_given() {
         report(&project, "a", &failed);
     }
     assert_eq!(stage(&project), "planning");
-    // Why it failed is told in its own words.
+    // Why it failed is told in its own words, in the history and to whoever plans anew.
+    for line in ["history r-test", "next r-test", "status r-test"] {
+        let told = run(&project, line).succeeds();
+        assert!(told.stdout.contains("no compiler"), "{line}: {told}");
+    }
     let workflow = project.read(".claude/state/workflow.json");
     assert!(
         workflow.contains("\"error\": \"no compiler\""),

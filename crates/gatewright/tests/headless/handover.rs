@@ -166,3 +166,40 @@ fn a_person_at_the_terminal_sees_the_cause_and_may_add_words() {
     }
     says(&world.prompt(3), "> write the word good");
 }
+
+/// A step that may say why it failed.
+const EXPLAINED: &str = r#"
+name  = "explained"
+about = "One step, which says what went wrong."
+start = "working"
+
+[artifacts.report]
+path    = "out/{step}.json"
+format  = "json"
+outcome = { field = "status", values = { completed = "done", failed = "failed" }, reason = "error" }
+
+[stages.working]
+steps     = [{ id = "a", title = "Build it", agent = "writer" }]
+leaves    = ["report"]
+on.done   = "complete"
+on.failed = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+#[test]
+fn the_reason_that_a_step_gave_is_in_the_history_and_in_the_retry() {
+    let script = r#"mkdir -p out
+if [ "$count" -gt 1 ]; then echo '{"status": "completed"}'
+else echo '{"status": "failed", "error": "there is no compiler here"}'; fi > out/a.json"#;
+    let world = World::with(EXPLAINED, script);
+    world.run("").succeeds();
+    says(&world.prompt(2), "there is no compiler here");
+    let retried = world.history("step_retried");
+    let reason = retried[0]["fact"]["reason"].to_string();
+    says(&reason, "there is no compiler here");
+}

@@ -30,6 +30,7 @@ pub fn view_template(format: &ViewFormat) -> Option<BuiltinTemplate> {
         ViewFormat::TaskGraph => template!("phases", "task-graph.json.j2"),
         ViewFormat::Sessions => template!("phases", "sessions.txt.j2"),
         ViewFormat::Summary
+        | ViewFormat::Report
         | ViewFormat::Status
         | ViewFormat::Diagram
         | ViewFormat::Log

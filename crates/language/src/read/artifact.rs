@@ -141,9 +141,11 @@ impl Reader<'_> {
         let fields = &self.fields(node, &vocabulary::OUTCOME)?;
         let field = self.required(fields, "field", Self::field);
         let values = self.required(fields, "values", Self::outcome_values);
+        let reason = self.optional(fields, "reason", Self::field);
         Some(OutcomeField {
             field: field?,
             values: values?,
+            reason,
         })
     }
 

@@ -290,6 +290,11 @@ pub(crate) static OUTCOME: Table = Table {
             ]),
             "The values of the field and the outcomes that they mean. A list: each value is its own outcome.",
         ),
+        optional(
+            "reason",
+            Shape::Field,
+            "The field in which the worker says why it failed. The history and the next attempt have it.",
+        ),
     ]],
     choice: &[],
 };

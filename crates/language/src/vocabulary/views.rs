@@ -12,6 +12,11 @@ pub(crate) static VIEWS: Table = Table {
             VIEW_OR_PATH,
             "The task, the route, the checks and the decisions, as Markdown.",
         ),
+        optional(
+            "report",
+            VIEW_OR_PATH,
+            "How the run ended: what was done, checked and decided, and what it cost, as Markdown. It is written when the run ends.",
+        ),
         optional("status", VIEW_OR_PATH, "The status of the run, as JSON."),
         optional(
             "diagram",

@@ -103,7 +103,10 @@ impl<'a> ViewRenderer<'a> {
     }
 
     fn render(mut self) -> Result<RenderResult, Failure> {
-        let views = &self.opened.pipeline.definition().views;
+        let OpenRun { stored, pipeline } = self.opened;
+        let views = pipeline.definition().views.iter();
+        let views = views.filter(|view| views::is_due(&view.format, pipeline, &stored.run));
+        let views: Vec<&View> = views.collect();
         let history = if views.iter().any(|view| views::needs_journal(&view.format)) {
             history(self.workspace, self.opened)?
         } else {

@@ -26,12 +26,13 @@ records! {
     struct ApprovedCommands { field, then }
     kinds Source { File(path) = "file", Reply = "reply", Answers = "answers" }
     kinds Format { Bundle = "bundle", Json { schema } = "json", Text = "text" }
-    struct OutcomeField { field, values }
+    struct OutcomeField { field, values, reason }
     struct View { format, path, removed, readers }
     words Readers { Owner = "owner", All = "all" }
     words Removed { Rendered = "rendered", Waits = "waits" }
     kinds ViewFormat {
         Summary = "summary",
+        Report = "report",
         Status = "status",
         Diagram = "diagram",
         Log = "log",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Actor, ArtifactSpec, NextAction, NextView, ShownArtifact, VerdictField};
+use super::{Actor, ArtifactSpec, NextAction, NextView, ShownArtifact, VerdictField, questions};
 use crate::layout::TextBuilder;
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -38,6 +38,7 @@ fn background(builder: &mut TextBuilder, view: &NextView) {
             builder.line(Style::Dim, &format!("    … `{shown_by}` prints all of it"));
         }
     }
+    questions::show(builder, &view.questions);
 }
 
 pub(super) fn actions_text(view: &NextView, paint: Paint) -> String {
@@ -146,6 +147,7 @@ pub(super) fn json(view: &NextView) -> Value {
         "stage": view.stage.as_str(),
         "causes": view.causes.json(),
         "about": view.about.iter().map(about_json).collect::<Vec<_>>(),
+        "questions": view.questions.iter().map(questions::json).collect::<Vec<_>>(),
         "next": actions,
     })
 }

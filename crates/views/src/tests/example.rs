@@ -296,6 +296,7 @@ fn verdict(path: &str, words: &[(&str, &str)]) -> Artifact {
     let field = OutcomeField {
         field: "status".to_owned(),
         values: values.collect(),
+        reason: None,
     };
     let require = vec!["source_agent".to_owned(), "timestamp".to_owned()];
     Artifact {
@@ -326,6 +327,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
                 ("ready".to_owned(), outcome("done")),
                 ("open".to_owned(), outcome("unclear")),
             ]),
+            reason: None,
         }),
         ..file(".work/{run}/plan.json", json.clone())
     };

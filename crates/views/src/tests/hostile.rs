@@ -51,6 +51,7 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
         artifact.outcome = Some(OutcomeField {
             field: text(),
             values: outcome,
+            reason: None,
         });
     }
     Pipeline::from_cache(definition)

@@ -223,6 +223,7 @@ fn the_next_step_as_json() {
             }
           ],
           "about": [],
+          "questions": [],
           "next": [
             {
               "who": {

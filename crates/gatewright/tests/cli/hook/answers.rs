@@ -317,3 +317,29 @@ fn an_answer_does_not_count_for_a_later_question() {
     asked.goes_on("PreToolUse");
     assert_eq!(asked.chosen(), ["again"]);
 }
+
+/// A person pastes a megabyte behind their choice. It is too much, and said so; a short text counts.
+#[test]
+fn a_megabyte_of_words_is_refused_and_nothing_is_lost() {
+    let pipeline = format!("{ASKING}\n[commands]\nasks-answer = \"answer\"\n");
+    let asked = Asked {
+        seat: Seat::enrolled_in("asks", &pipeline),
+    };
+    let typed = |prompt: &str, words: &str| {
+        asked.hook(
+            "UserPromptExpansion",
+            json!({
+                "expansion_type": "slash_command", "command_name": "asks-answer",
+                "command_args": words, "prompt": format!("/asks-answer {words}"), "prompt_id": prompt,
+            }),
+        )
+    };
+    let long = format!("yes {}", "x\u{1b}[31m ".repeat(1024 * 1024 / 8));
+    let told = typed("p-1", &long);
+    let said = format!("{}{}", told.stdout, told.stderr);
+    assert!(said.contains("characters"), "{said}");
+    assert!(said.len() < 4_000 && !said.contains('\u{1b}'), "{said}");
+    assert_eq!(asked.chosen().len(), 0);
+    typed("p-2", "yes with a short word");
+    assert_eq!(asked.chosen().len(), 1);
+}

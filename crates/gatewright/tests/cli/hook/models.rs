@@ -59,10 +59,27 @@ fn a_reviewer_with_another_model_is_refused_and_the_right_one_is_let_through() {
     assert_eq!(admitted.count(), 1);
 }
 
+/// Then the host takes the model of the agent's file, or the session's.
 #[test]
-fn a_call_without_a_model_and_a_whole_name_are_let_through() {
-    let seat = Seat::enrolled_in("panel", PANEL);
-    assert_eq!(seat.hook("PreToolUse", &calls(None)).succeeds().stdout, "");
+fn a_call_without_a_model_counts_as_what_the_host_takes() {
+    for (file, admitted) in [
+        (None, false),
+        (Some("---\nname: reviewer\ndescription: x\n---\n"), false),
+        (Some("---\nname: reviewer\nmodel: opus\n---\n"), false),
+        (Some("---\nname: reviewer\nmodel: sonnet\n---\n"), true),
+    ] {
+        let seat = Seat::enrolled_in("panel", PANEL);
+        if let Some(text) = file {
+            seat.project.write(".claude/agents/reviewer.md", text);
+        }
+        let told = seat.hook("PreToolUse", &calls(None)).stdout;
+        assert_eq!(told.is_empty(), admitted, "{file:?}: {told}");
+        assert_eq!(told.contains("GW-R119"), !admitted, "{file:?}: {told}");
+    }
+}
+
+#[test]
+fn a_whole_name_is_let_through() {
     let whole = PANEL.replace("\"sonnet\"", "\"claude-sonnet-4-5\"");
     let seat = Seat::enrolled_in("panel", &whole);
     let other = seat.hook("PreToolUse", &calls(Some("opus")));

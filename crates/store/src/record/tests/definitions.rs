@@ -210,6 +210,7 @@ fn artifacts() -> BTreeMap<ArtifactName, Artifact> {
         outcome: Some(OutcomeField {
             field: "status".to_owned(),
             values: BTreeMap::from([("PASS".to_owned(), name!(Outcome, "passed"))]),
+            reason: Some("error".to_owned()),
         }),
         strictness: Strictness::Strict,
         max_bytes: 1 << 20,

@@ -9,6 +9,7 @@
 
 mod admitting;
 mod bypass;
+mod edits;
 mod ends;
 mod inputs;
 mod judging;

@@ -305,6 +305,10 @@ fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
                 words: None,
             })),
         },
+        "take" => {
+            assert_eq!(words.next(), "edits");
+            Happening::Person(PersonEvent::EditsTaken)
+        }
         "finish" => Happening::Person(PersonEvent::FinishAsked),
         "skip" => Happening::Person(PersonEvent::SkipAsked {
             outcome: Some(Outcome::parse(words.next()).unwrap()),

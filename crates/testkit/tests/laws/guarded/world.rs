@@ -180,6 +180,7 @@ impl World {
             artifacts,
             written,
             commands: BTreeMap::new(),
+            reasons: BTreeMap::new(),
             altered,
             tree: needs.tree.then(|| self.hash()),
             changed: needs.changed_since.map(|since| self.changed(since)),

@@ -29,6 +29,7 @@ pub(super) fn builtin(format: &ViewFormat) -> Option<Template<'static>> {
         ViewFormat::TaskGraph => template!("phases", "task-graph.json.j2"),
         ViewFormat::Sessions => template!("phases", "sessions.txt.j2"),
         ViewFormat::Summary
+        | ViewFormat::Report
         | ViewFormat::Status
         | ViewFormat::Diagram
         | ViewFormat::Log

@@ -1,0 +1,95 @@
+//! Edits: what a person changes in the file of an artifact while a question is open.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::moving::listed;
+use super::{Draft, Verdict, people};
+use crate::definition::Source;
+use crate::entry::Fact;
+use crate::evidence::Seen;
+use crate::names::ArtifactName;
+use crate::rule::Rule;
+use crate::run::{Run, Standing};
+
+/// An answer does not pass over a changed file in silence: the next worker would get the captured
+/// text, and the person believes in theirs.
+pub(super) fn untaken(draft: &mut Draft<'_>) -> Option<Verdict> {
+    let edited = edited(draft);
+    let first = edited.first().map(|(name, _)| name.clone())?;
+    let names = listed(edited.iter().map(|(name, _)| name.as_str()));
+    let (run, path) = (&draft.run.id, path(draft, &first));
+    let reason = format!(
+        "the file of {names} was changed after the question was asked. To take the changed text, type the \
+         answer with --with-edits behind it: `gatewright answer {run} CHOICE --with-edits`. To put the \
+         text back that was captured, type `gatewright export {run} --artifact {first} -o {path}`"
+    );
+    Some(draft.refuse(Rule::Edits, "answer", reason))
+}
+
+/// The person takes what they changed: it is captured, and approved because they wrote it.
+pub(super) fn taken(draft: &mut Draft<'_>) -> Verdict {
+    if let Err(verdict) = draft.person("take edits") {
+        return verdict;
+    }
+    let asks = draft
+        .stage()
+        .is_some_and(|stage| stage.work.as_ask().is_some());
+    if !asks || draft.run.standing != Standing::Going {
+        return people::nothing_asked(draft);
+    }
+    let edited = edited(draft);
+    for (artifact, seen) in &edited {
+        if let Seen::Invalid { reason, .. } = seen {
+            let reason = format!("the changed `{artifact}` is not valid: {reason}");
+            return draft.refuse(Rule::ArtifactMissing, "take edits", reason);
+        }
+    }
+    for (artifact, seen) in edited {
+        let Some(content) = seen.content() else {
+            continue;
+        };
+        let commands = draft.evidence.commands.get(&artifact).cloned();
+        let captured = Fact::Captured {
+            artifact: artifact.clone(),
+            content,
+            dispatch: None,
+            step: None,
+            commands: commands.unwrap_or_default(),
+        };
+        draft.record(Rule::Edits, captured);
+        draft.record(Rule::Edits, Fact::Approved { artifact, content });
+    }
+    Verdict::done(Rule::Edits)
+}
+
+/// The captured artifacts whose file says something else, and was written while the question was open.
+fn edited(draft: &Draft<'_>) -> Vec<(ArtifactName, Seen)> {
+    let asked_at = draft.run.position.entered_at;
+    let captured = draft.run.artifacts.iter();
+    let edited = captured.filter_map(|(name, captured)| {
+        let seen = draft.evidence.artifacts.get(name)?;
+        let written = draft.evidence.written.get(name)?;
+        let differs = seen.content()? != captured.content && *written >= asked_at;
+        differs.then(|| (name.clone(), seen.clone()))
+    });
+    edited.collect()
+}
+
+/// The file of an artifact, as a person types it.
+fn path(draft: &Draft<'_>, artifact: &ArtifactName) -> String {
+    let declared = draft.pipeline.definition().artifacts.get(artifact);
+    match declared.map(|declared| &declared.source) {
+        Some(Source::File(path)) => filled(&draft.run, path),
+        Some(Source::Reply | Source::Answers) | None => String::from("FILE"),
+    }
+}
+
+fn filled(run: &Run, path: &str) -> String {
+    let path = path.replace("{run}", run.id.as_str());
+    let params = run.params.iter();
+    params.fold(path, |path, (name, value)| {
+        path.replace(&format!("{{{name}}}"), value)
+    })
+}
