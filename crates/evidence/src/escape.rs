@@ -1,4 +1,4 @@
-//! Paths and hashes as text, without loss.
+//! Paths as text, without loss.
 
 /// A path as text, without loss: bytes that are not UTF-8, control characters and backslashes
 /// become `\xNN`.
@@ -21,18 +21,9 @@ pub fn escape(path: &[u8]) -> String {
 }
 
 fn push_bytes(escaped: &mut String, bytes: &[u8]) {
+    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('?');
     for byte in bytes {
         escaped.push_str("\\x");
-        push_hexadecimal(escaped, &[*byte]);
+        escaped.extend([digit(byte >> 4), digit(byte & 15)]);
     }
-}
-
-/// Like `{:02x}` for each byte, which is too slow for every file of a big tree.
-pub(crate) fn push_hexadecimal(text: &mut String, bytes: &[u8]) {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or('?');
-    text.extend(
-        bytes
-            .iter()
-            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]),
-    );
 }

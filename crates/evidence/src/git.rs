@@ -13,21 +13,29 @@ pub struct Git {
     program: PathBuf,
 }
 
+/// The files that git lists.
+pub struct GitFiles(Vec<u8>);
+
 /// A file that git lists.
-pub struct GitFile {
-    pub path: Vec<u8>,
+pub struct GitFile<'a> {
+    pub path: &'a [u8],
     /// Is it in the index?
     pub tracked: bool,
 }
 
-impl GitFile {
+impl GitFiles {
+    pub fn iter(&self) -> impl Iterator<Item = GitFile<'_>> {
+        let lines = self.0.split(|byte| *byte == 0);
+        lines.filter_map(GitFile::parse)
+    }
+}
+
+impl<'a> GitFile<'a> {
     /// A tag, a space and the path; the tag of an untracked file is a question mark.
-    fn parse(line: &[u8]) -> Option<Self> {
+    fn parse(line: &'a [u8]) -> Option<Self> {
         let path = line.get(2..).filter(|path| !path.is_empty())?;
-        Some(Self {
-            path: path.to_vec(),
-            tracked: line[0] != b'?',
-        })
+        let tracked = line[0] != b'?';
+        Some(Self { path, tracked })
     }
 }
 
@@ -58,22 +66,25 @@ impl Git {
     }
 
     /// Tracked and unignored files, relative to the root. A nested repository ends with a slash.
-    pub fn files(&self, root: &Path, git_dir: &Path) -> Result<Vec<GitFile>, Error> {
-        let output = self.ask(
-            root,
-            git_dir,
-            &["ls-files", "-z", "-t", "-co", "--exclude-standard"],
-        )?;
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() || skipped_a_folder(&complaint) {
-            let message = crate::text::line(&complaint, 300);
-            return Err(Error::GitFailed {
-                root: root.to_path_buf(),
-                message,
-            });
-        }
-        let lines = output.stdout.split(|byte| *byte == 0);
-        Ok(lines.filter_map(GitFile::parse).collect())
+    pub fn files(&self, root: &Path, git_dir: &Path) -> Result<GitFiles, Error> {
+        let (files, ()) = self.files_while(root, git_dir, || ())?;
+        Ok(files)
+    }
+
+    /// The same, and does something else while git is at work.
+    pub fn files_while<T>(
+        &self,
+        root: &Path,
+        git_dir: &Path,
+        meanwhile: impl FnOnce() -> T,
+    ) -> Result<(GitFiles, T), Error> {
+        let mut command = self.command(root, git_dir);
+        command.args(["ls-files", "-z", "-t", "-co", "--exclude-standard"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().map_err(Error::GitStart)?;
+        let done = meanwhile();
+        let output = child.wait_with_output().map_err(Error::GitStart)?;
+        listed(root, output).map(|files| (files, done))
     }
 
     /// The checked-out commit, if there is one.
@@ -128,6 +139,19 @@ impl Git {
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         command
     }
+}
+
+/// The files that git listed.
+fn listed(root: &Path, output: Output) -> Result<GitFiles, Error> {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || skipped_a_folder(&complaint) {
+        let message = crate::text::line(&complaint, 300);
+        return Err(Error::GitFailed {
+            root: root.to_path_buf(),
+            message,
+        });
+    }
+    Ok(GitFiles(output.stdout))
 }
 
 /// Git only warns about a folder that it cannot open, but its files would be hidden from us.

@@ -10,16 +10,12 @@ mod listing;
 mod litter;
 mod made;
 mod manifest;
+mod reading;
 
 use std::collections::BTreeSet;
-use std::io::Read;
-use std::path::Path;
 
-use engine::{Hash, Meaning, Source};
-use rustix::fs::FileType;
-use sha2::{Digest, Sha256};
+use engine::{Hash, Meaning, Run, Source};
 
-use crate::beneath::{self, Folder, Refused};
 use crate::content::hash;
 use crate::error::Error;
 use crate::look_context::LookContext;
@@ -27,12 +23,13 @@ use crate::path::PathShape;
 use crate::project::Project;
 
 pub use crate::escape::escape;
-use cache::{Cache, StatKey};
+use cache::Cache;
 use listing::{Listed, Listing, Standing};
 use litter::Litter;
 pub(crate) use made::around;
+use manifest::ManifestLine;
 pub use manifest::changed;
-use manifest::{EntryKind, ManifestLine};
+use reading::{Found, LookingAhead};
 
 /// A tree's manifest and its hash, which is the tree's hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,38 +61,55 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     pub(crate) fn take(looking: &LookContext<'_>) -> Result<Self, Error> {
-        let left_out = Excluded::of(looking);
         let project = looking.project;
-        let mut cache = Cache::load(looking.cache, &project.root);
-        let Listing {
-            mut files,
-            mut lines,
-        } = listing::list(project)?;
+        let (listing, ahead) = listing::list_while(project, || {
+            LookingAhead::begin(&project.root, Cache::load(looking.cache, &project.root))
+        })?;
+        let Listing { mut files, lines } = listing;
         for path in named(looking) {
             let below = listing::below(&project.root, path)?;
             files.extend(listing::all(below, Standing::Named));
         }
         files.extend(litter::run_by_checks(looking));
         listing::sort(&mut files);
-        let litter = Litter::of(&files, &looking.pipeline.definition().litter);
-        let mut reader = Reader::new(&project.root)?;
-        let mut untracked = BTreeSet::new();
-        let counts = |file: &&Listed| !left_out.covers(&file.path) && !litter.covers(file);
-        for file in files.iter().filter(counts) {
-            let Some(line) = reader.line(&file.path, &mut cache)? else {
-                continue;
-            };
-            if !file.standing.is_source() {
-                if made::is_as_left(&line, looking.run) {
-                    continue;
-                }
-                untracked.insert(line.path.clone());
-            }
-            lines.push(line);
+        let files = counted(files, looking);
+        let found = ahead.read(&project.root, &files)?;
+        let mut snapshot = Self {
+            lines,
+            untracked: BTreeSet::new(),
+        };
+        for (file, found) in files.into_iter().zip(found) {
+            snapshot.add(file, found, looking.run);
         }
-        cache.save();
-        Ok(Self { lines, untracked })
+        Ok(snapshot)
     }
+
+    fn add(&mut self, file: Listed, found: Found, run: &Run) {
+        let (kind, hash) = match found {
+            Found::File(kind, file) => (kind, file.hash),
+            Found::Other(kind, hash) => (kind, hash),
+            Found::Gone => return,
+        };
+        let line = ManifestLine::new(kind, hash, file.path);
+        if !file.standing.is_source() {
+            if made::is_as_left(&line, run) {
+                return;
+            }
+            self.untracked.insert(line.path.clone());
+        }
+        self.lines.push(line);
+    }
+}
+
+/// The files that count of these, which are sorted.
+fn counted(mut files: Vec<Listed>, looking: &LookContext<'_>) -> Vec<Listed> {
+    let left_out = Excluded::of(looking);
+    let litter = Litter::of(&files, &looking.pipeline.definition().litter);
+    let counts = |file: &Listed| !left_out.covers(&file.path) && !litter.covers(file);
+    let counts: Vec<bool> = files.iter().map(counts).collect();
+    let mut counts = counts.into_iter();
+    files.retain(|_| counts.next().unwrap_or_default());
+    files
 }
 
 /// The run's task file counts even if git ignores it: an agent may write ignore rules.
@@ -138,102 +152,5 @@ impl Excluded {
             return false;
         };
         self.0.iter().any(|shape| shape.covers(path))
-    }
-}
-
-/// Reads files below a root. The list is sorted, so consecutive files mostly share a folder.
-struct Reader {
-    root: Folder,
-    open: Option<(Vec<u8>, Option<Folder>)>,
-}
-
-impl Reader {
-    fn new(root: &Path) -> Result<Self, Error> {
-        let unreadable = |cause| Error::Unreadable {
-            path: root.display().to_string(),
-            cause,
-        };
-        Ok(Self {
-            root: Folder::open(root).map_err(unreadable)?,
-            open: None,
-        })
-    }
-
-    /// The line of one file; `None` if it is gone: a deleted file has no line.
-    fn line(&mut self, path: &[u8], cache: &mut Cache) -> Result<Option<ManifestLine>, Error> {
-        match self.look(path, cache) {
-            Ok(line) => Ok(Some(line)),
-            // Behind a link, or a file in place of a folder, is nothing of the project.
-            Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(None),
-            Err(Refused::NotAFile(what)) => Ok(Some(ManifestLine::new(
-                EntryKind::Other,
-                hash(what.as_bytes()),
-                path,
-            ))),
-            Err(Refused::Io(cause)) => Err(Error::Unreadable {
-                path: escape(path),
-                cause,
-            }),
-        }
-    }
-
-    fn look(&mut self, path: &[u8], cache: &mut Cache) -> Result<ManifestLine, Refused> {
-        let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
-            Some(slash) => (&path[..slash], &path[slash + 1..]),
-            None => (&path[..0], path),
-        };
-        let Some(folder) = self.folder(folder)? else {
-            return Err(Refused::Absent);
-        };
-        let stat = folder.stat(name)?;
-        match beneath::kind(&stat) {
-            FileType::Symlink => {
-                let target = folder.link(name).map_err(Refused::Io)?;
-                Ok(ManifestLine::new(EntryKind::Link, hash(&target), path))
-            }
-            FileType::RegularFile => {
-                let kind = if stat.st_mode & 0o100 == 0 {
-                    EntryKind::File
-                } else {
-                    EntryKind::Program
-                };
-                let stat_key = StatKey::of(&stat);
-                let content = match cache.get(path, &stat_key) {
-                    Some(content) => content,
-                    None => cache.put(path, stat_key, content_hash(folder, name)?),
-                };
-                Ok(ManifestLine::new(kind, content, path))
-            }
-            other => Err(Refused::NotAFile(beneath::description(other))),
-        }
-    }
-
-    /// The open folder of this path; `None` if it does not exist without following a link.
-    fn folder(&mut self, path: &[u8]) -> Result<Option<&Folder>, Refused> {
-        if path.is_empty() {
-            return Ok(Some(&self.root));
-        }
-        if self.open.as_ref().is_none_or(|(open, _)| open != path) {
-            let folder = match self.root.descend_path(path) {
-                Ok(folder) => Some(folder),
-                Err(Refused::Io(cause)) => return Err(Refused::Io(cause)),
-                Err(_) => None,
-            };
-            self.open = Some((path.to_vec(), folder));
-        }
-        Ok(self.open.as_ref().and_then(|(_, folder)| folder.as_ref()))
-    }
-}
-
-/// The hash of a file's content, read in pieces: a huge file costs time, not memory.
-fn content_hash(folder: &Folder, name: &[u8]) -> Result<Hash, Refused> {
-    let (mut file, _) = folder.file(name)?;
-    let mut digest = Sha256::new();
-    let mut piece = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut piece).map_err(Refused::Io)? {
-            0 => return Ok(Hash(digest.finalize().into())),
-            length => digest.update(&piece[..length]),
-        }
     }
 }

@@ -3,8 +3,6 @@
 //! The cache is optional: a damaged or unwritable one only costs time. The change time is part of
 //! the key because no program can set it back.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,28 +10,32 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::Hash;
 use rustix::fs::Stat;
 
-use super::escape;
-
-const HEADER: &str = "gatewright stat cache 1";
+const HEADER: &[u8] = b"gatewright stat cache 2\n";
 
 /// A file that changed less long before the look may change again with the same times.
-const RACY_NANOSECONDS: i128 = 2_000_000_000;
+const RACY_NANOSECONDS: i64 = 2_000_000_000;
 
 /// The part of a file's status that changes with its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StatKey {
-    size: i128,
-    modified: i128,
-    changed: i128,
+    size: i64,
+    modified: i64,
+    changed: i64,
     inode: u64,
     device: u64,
 }
 
 impl StatKey {
+    /// As stored.
+    const LENGTH: usize = 5 * size_of::<u64>();
+
     pub(super) fn of(stat: &Stat) -> Self {
-        let nanoseconds = |seconds: i128, rest: i128| seconds * 1_000_000_000 + rest;
+        let nanoseconds = |seconds: i128, rest: i128| {
+            let all = seconds * 1_000_000_000 + rest;
+            i64::try_from(all).unwrap_or(i64::MAX)
+        };
         Self {
-            size: i128::from(stat.st_size),
+            size: i64::try_from(i128::from(stat.st_size)).unwrap_or(i64::MAX),
             modified: nanoseconds(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
             changed: nanoseconds(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
             inode: stat.st_ino,
@@ -41,18 +43,48 @@ impl StatKey {
         }
     }
 
-    fn is_racy(&self, now: i128) -> bool {
-        self.modified.max(self.changed) > now - RACY_NANOSECONDS
+    fn is_racy(&self, now: i64) -> bool {
+        self.modified.max(self.changed) > now.saturating_sub(RACY_NANOSECONDS)
+    }
+
+    fn bytes(&self) -> [u8; Self::LENGTH] {
+        let Self {
+            size,
+            modified,
+            changed,
+            inode,
+            device,
+        } = *self;
+        let times = [size, modified, changed].map(i64::cast_unsigned);
+        let numbers = [times[0], times[1], times[2], inode, device];
+        let mut bytes = [0; Self::LENGTH];
+        for (place, number) in bytes.chunks_exact_mut(size_of::<u64>()).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
     }
 }
 
-/// The known hashes, and the current ones that can be trusted next time.
+/// A file as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadFile {
+    pub stat_key: StatKey,
+    pub hash: Hash,
+    /// Was its hash in the cache?
+    pub was_known: bool,
+}
+
+/// What is known of the files of a tree, in the order of their paths.
 pub(super) struct Cache {
     path: Option<PathBuf>,
-    now: i128,
-    known: BTreeMap<String, (StatKey, Hash)>,
-    next: BTreeMap<String, (StatKey, Hash)>,
+    now: i64,
+    bytes: Vec<u8>,
+    /// Where the entry of each file begins.
+    entries: Vec<usize>,
 }
+
+/// The length of a path, a stat key and a hash.
+const FIXED: usize = size_of::<u32>() + StatKey::LENGTH + size_of::<Hash>();
 
 impl Cache {
     pub(super) fn load(folder: Option<&Path>, root: &Path) -> Self {
@@ -61,92 +93,219 @@ impl Cache {
             folder.join(format!("tree-{}", &root[..32]))
         };
         let path = folder.map(name);
-        let known = path
-            .as_ref()
-            .and_then(|path| std::fs::read_to_string(path).ok());
-        let known = known.and_then(|text| parse(&text)).unwrap_or_default();
+        let read = path.as_ref().and_then(|path| std::fs::read(path).ok());
+        let bytes = read.unwrap_or_default();
+        let entries = entries(&bytes).unwrap_or_default();
         Self {
             path,
             now: now(),
-            known,
-            next: BTreeMap::new(),
+            bytes,
+            entries,
         }
     }
 
-    pub(super) fn get(&mut self, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
-        let path = escape(path);
-        let (known, hash) = self.known.get(&path)?;
-        if known != stat_key {
-            return None;
+    /// It knows nothing and saves nothing.
+    pub(super) fn none() -> Self {
+        Self {
+            path: None,
+            now: 0,
+            bytes: Vec::new(),
+            entries: Vec::new(),
         }
-        let hash = *hash;
-        self.next.insert(path, (*stat_key, hash));
-        Some(hash)
     }
 
-    pub(super) fn put(&mut self, path: &[u8], stat_key: StatKey, hash: Hash) -> Hash {
-        if self.path.is_some() && !stat_key.is_racy(self.now) {
-            self.next.insert(escape(path), (stat_key, hash));
+    /// The place of the first file that is not before this path. It is found fastest if it is at or
+    /// behind `from`, where a caller asks for paths in their order.
+    pub(super) fn place(&self, path: &[u8], from: usize) -> usize {
+        let is_before = |entry: &usize| self.file(*entry) < path;
+        let last = from.checked_sub(1).and_then(|last| self.entries.get(last));
+        if last.is_none_or(|last| !is_before(last)) {
+            return self.entries.partition_point(is_before);
         }
-        hash
+        let rest = self.entries.get(from..).unwrap_or_default();
+        from + rest.iter().take_while(|entry| is_before(entry)).count()
     }
 
-    pub(super) fn save(&self) {
-        if let Some(path) = self.path.as_ref().filter(|_| self.next != self.known) {
+    pub(super) fn path_at(&self, place: usize) -> Option<&[u8]> {
+        self.entries.get(place).map(|entry| self.file(*entry))
+    }
+
+    /// The hash of this file, if it is at this place and has the same status as before.
+    pub(super) fn hash_at(&self, place: usize, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
+        let entry = *self.entries.get(place)?;
+        let key = entry + size_of::<u32>();
+        let is_same =
+            self.file(entry) == path && self.part(key, StatKey::LENGTH) == stat_key.bytes();
+        let hash = self.part(key + StatKey::LENGTH, size_of::<Hash>());
+        hash.try_into().ok().map(Hash).filter(|_| is_same)
+    }
+
+    /// Saves what can be trusted the next time: files in the order of their paths.
+    pub(super) fn save<'f>(&self, files: impl Iterator<Item = (&'f [u8], &'f ReadFile)> + Clone) {
+        let Some(path) = &self.path else { return };
+        let can_be_trusted = |file: &ReadFile| file.was_known || !file.stat_key.is_racy(self.now);
+        let files = files.filter(|(_, file)| can_be_trusted(file));
+        let is_new = files.clone().any(|(_, file)| !file.was_known);
+        if is_new || files.clone().count() != self.entries.len() {
             // An unwritable cache only makes the next time slower.
-            let _ = write(path, &self.next);
+            let _ = write(path, &bytes(files));
         }
+    }
+
+    /// The paths that it knows, in their order.
+    pub(super) fn files(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|entry| self.file(*entry))
+    }
+
+    fn part(&self, from: usize, length: usize) -> &[u8] {
+        self.bytes.get(from..from + length).unwrap_or_default()
+    }
+
+    fn file(&self, entry: usize) -> &[u8] {
+        let length = length(&self.bytes, entry).unwrap_or_default();
+        self.part(entry + FIXED, length)
     }
 }
 
-/// Written to a temporary file and renamed: a reader sees the old one or the new one.
-fn write(path: &Path, files: &BTreeMap<String, (StatKey, Hash)>) -> std::io::Result<()> {
-    let mut text = format!("{HEADER}\n");
-    for (path, (stat_key, hash)) in files {
-        let StatKey {
-            size,
-            modified,
-            changed,
-            inode,
-            device,
-        } = stat_key;
-        let _ = writeln!(
-            text,
-            "{hash} {size} {modified} {changed} {inode} {device} {path}"
-        );
+fn bytes<'f>(files: impl Iterator<Item = (&'f [u8], &'f ReadFile)>) -> Vec<u8> {
+    let mut bytes = HEADER.to_vec();
+    for (path, file) in files {
+        if let Ok(length) = u32::try_from(path.len()) {
+            bytes.extend_from_slice(&length.to_le_bytes());
+            bytes.extend_from_slice(&file.stat_key.bytes());
+            bytes.extend_from_slice(&file.hash.0);
+            bytes.extend_from_slice(path);
+        }
     }
+    bytes
+}
+
+/// Where each entry begins; `None` if the bytes are not a cache.
+fn entries(bytes: &[u8]) -> Option<Vec<usize>> {
+    bytes.strip_prefix(HEADER)?;
+    let mut entries = Vec::new();
+    let mut at = HEADER.len();
+    while at < bytes.len() {
+        entries.push(at);
+        at = at.checked_add(FIXED)?.checked_add(length(bytes, at)?)?;
+    }
+    (at == bytes.len()).then_some(entries)
+}
+
+/// The length of the path of this entry.
+fn length(bytes: &[u8], entry: usize) -> Option<usize> {
+    let length = bytes.get(entry..entry + size_of::<u32>())?;
+    let length = u32::from_le_bytes(length.try_into().ok()?);
+    usize::try_from(length).ok()
+}
+
+/// Written to a temporary file and renamed: a reader sees the old one or the new one.
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.persist(path)?;
     Ok(())
 }
 
-fn parse(text: &str) -> Option<BTreeMap<String, (StatKey, Hash)>> {
-    let mut lines = text.lines();
-    if lines.next() != Some(HEADER) {
-        return None;
-    }
-    lines.map(parse_line).collect()
-}
-
-fn parse_line(line: &str) -> Option<(String, (StatKey, Hash))> {
-    let mut fields = line.splitn(7, ' ');
-    let hash = Hash::parse(fields.next()?)?;
-    let stat_key = StatKey {
-        size: fields.next()?.parse().ok()?,
-        modified: fields.next()?.parse().ok()?,
-        changed: fields.next()?.parse().ok()?,
-        inode: fields.next()?.parse().ok()?,
-        device: fields.next()?.parse().ok()?,
-    };
-    Some((fields.next()?.to_owned(), (stat_key, hash)))
-}
-
-fn now() -> i128 {
+fn now() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    i128::try_from(since.as_nanos()).unwrap_or(i128::MAX)
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u64) -> StatKey {
+        StatKey {
+            size: 1,
+            modified: 2,
+            changed: 3,
+            inode: number,
+            device: 5,
+        }
+    }
+
+    fn file(number: u8, was_known: bool) -> ReadFile {
+        ReadFile {
+            stat_key: key(number.into()),
+            hash: Hash([number; 32]),
+            was_known,
+        }
+    }
+
+    fn known(cache: &Cache, path: &[u8], stat_key: &StatKey) -> Option<Hash> {
+        cache.hash_at(cache.place(path, 0), path, stat_key)
+    }
+
+    #[test]
+    fn what_was_saved_is_known_from_any_place_on() {
+        let (folder, root) = (tempfile::tempdir().unwrap(), Path::new("/p"));
+        let load = || Cache::load(Some(folder.path()), root);
+        let files = [
+            ("a", file(1, false)),
+            ("b/c", file(2, false)),
+            ("d", file(3, true)),
+        ];
+        let saved = files.iter().map(|(path, file)| (path.as_bytes(), file));
+        load().save(saved);
+        let cache = load();
+        for (at, (from, _)) in files.iter().enumerate() {
+            let mut place = cache.place(from.as_bytes(), 0);
+            for (path, file) in &files[at..] {
+                place = cache.place(path.as_bytes(), place);
+                let hash = cache.hash_at(place, path.as_bytes(), &file.stat_key);
+                assert_eq!(hash, Some(file.hash), "{path}");
+            }
+        }
+        assert_eq!(known(&cache, b"a", &key(9)), None, "another status");
+        assert_eq!(known(&cache, b"b", &key(2)), None, "no such file");
+        for from in 0..5 {
+            let place = |path: &[u8]| cache.place(path, from);
+            let places = [place(b""), place(b"b/c"), place(b"c"), place(b"e")];
+            assert_eq!(places, [0, 1, 2, 3], "from {from}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_may_change_again_unseen_is_not_saved() {
+        let (folder, root) = (tempfile::tempdir().unwrap(), Path::new("/p"));
+        let cache = Cache::load(Some(folder.path()), root);
+        let young = StatKey {
+            changed: cache.now,
+            ..key(1)
+        };
+        for was_known in [false, true] {
+            let file = ReadFile {
+                stat_key: young,
+                was_known,
+                ..file(1, was_known)
+            };
+            cache.save([(&b"a"[..], &file)].into_iter());
+            let again = Cache::load(Some(folder.path()), root);
+            let known = known(&again, b"a", &young);
+            assert_eq!(known.is_some(), was_known);
+        }
+    }
+
+    #[test]
+    fn a_damaged_cache_knows_nothing_or_the_same() {
+        let (folder, root) = (tempfile::tempdir().unwrap(), Path::new("/p"));
+        let cache = Cache::load(Some(folder.path()), root);
+        let path = cache.path.clone().unwrap();
+        cache.save([(&b"a"[..], &file(1, true))].into_iter());
+        let whole = std::fs::read(&path).unwrap();
+        for length in 0..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let cut = Cache::load(Some(folder.path()), root);
+            assert_eq!(known(&cut, b"a", &key(1)), None, "{length}");
+        }
+        std::fs::write(&path, [HEADER, &[0xff; 80]].concat()).unwrap();
+        let nonsense = Cache::load(Some(folder.path()), root);
+        assert_eq!(known(&nonsense, b"a", &key(1)), None);
+    }
 }

@@ -7,8 +7,9 @@ use rustix::fs::FileType;
 
 use super::escape;
 use super::manifest::{EntryKind, ManifestLine};
+use super::reading::{AheadOfList, Cursor, LookingAhead};
 use crate::beneath::{self, Folder, Refused};
-use crate::git::{Git, GitFile, path_of};
+use crate::git::{Git, GitFile, GitFiles, path_of};
 use crate::repository::{self, GitEntry, Repository};
 use crate::{Error, Project, hash};
 
@@ -55,20 +56,31 @@ impl Standing {
 }
 
 pub(super) fn list(project: &Project) -> Result<Listing, Error> {
-    let mut listing = match &project.repository {
-        Some(repository) => list_repository(&project.root, repository)?,
-        None => Listing {
-            files: all(walk(&project.root, b"", MOST_FILES)?, Standing::Unknown),
-            lines: Vec::new(),
-        },
+    let (listing, _) = list_while(project, || LookingAhead::Done(AheadOfList::nothing()))?;
+    Ok(listing)
+}
+
+/// Lists the files. While git is at work, we look at those of the last look.
+pub(super) fn list_while(
+    project: &Project,
+    look_ahead: impl FnOnce() -> LookingAhead,
+) -> Result<(Listing, AheadOfList), Error> {
+    let (mut listing, ahead) = match &project.repository {
+        Some(repository) => list_repository(&project.root, repository, look_ahead)?,
+        None => {
+            let files = all(walk(&project.root, b"", MOST_FILES)?, Standing::Unknown);
+            let lines = Vec::new();
+            (Listing { files, lines }, look_ahead().finish())
+        }
     };
     sort(&mut listing.files);
-    Ok(listing)
+    Ok((listing, ahead))
 }
 
 /// Sorts the files; one that is listed twice is tracked if one of them is.
 pub(super) fn sort(files: &mut Vec<Listed>) {
-    files.sort_unstable();
+    // Git lists them in order, first the untracked and then the tracked: a stable sort merges such parts.
+    files.sort();
     files.dedup_by(|later, earlier| later.path == earlier.path);
 }
 
@@ -98,7 +110,11 @@ fn is_plain(root: &Path, path: &str) -> bool {
     }
 }
 
-fn list_repository(root: &Path, repository: &Repository) -> Result<Listing, Error> {
+fn list_repository(
+    root: &Path,
+    repository: &Repository,
+    look_ahead: impl FnOnce() -> LookingAhead,
+) -> Result<(Listing, AheadOfList), Error> {
     let place = Place {
         root: root.to_path_buf(),
         repository: repository.clone(),
@@ -106,14 +122,23 @@ fn list_repository(root: &Path, repository: &Repository) -> Result<Listing, Erro
         depth: 0,
     };
     let git = Git::find()?;
-    let lines = personal_rules(&git, &place)?.into_iter().collect();
+    let (files, (ahead, rules)) = git.files_while(root, &repository.git_dir, || {
+        (look_ahead(), personal_rules(&git, &place))
+    })?;
+    let ahead = ahead.finish();
     let listing = Listing {
         files: Vec::new(),
-        lines,
+        lines: rules?.into_iter().collect(),
     };
-    let mut lister = Lister { git, listing };
-    lister.list(&place)?;
-    Ok(lister.listing)
+    let cursor = ahead.cursor();
+    let mut lister = Lister {
+        git,
+        listing,
+        cursor,
+    };
+    lister.add(&place, &files)?;
+    let listing = lister.listing;
+    Ok((listing, ahead))
 }
 
 /// A worktree, its repository, and its path in the project.
@@ -134,12 +159,14 @@ impl Place {
     }
 }
 
-struct Lister {
+struct Lister<'a> {
     git: Git,
     listing: Listing,
+    /// What was a file just now need not be asked whether it is a folder.
+    cursor: Cursor<'a>,
 }
 
-impl Lister {
+impl Lister<'_> {
     /// Adds the files of one repository, and of nested ones.
     fn list(&mut self, place: &Place) -> Result<(), Error> {
         if place.depth > DEEPEST_REPOSITORY {
@@ -148,14 +175,20 @@ impl Lister {
                 limit: DEEPEST_REPOSITORY,
             });
         }
+        let files = self.git.files(&place.root, &place.repository.git_dir)?;
+        self.add(place, &files)
+    }
+
+    /// Adds these files, which git listed in this repository.
+    fn add(&mut self, place: &Place, files: &GitFiles) -> Result<(), Error> {
         self.listing.lines.extend(own_rules(place)?);
         let folder = Folder::open(&place.root).map_err(|cause| Error::Unreadable {
             path: escape(&place.prefix),
             cause,
         })?;
         let is_git_s_own = git_s_own(place);
-        for GitFile { path, tracked } in self.git.files(&place.root, &place.repository.git_dir)? {
-            if is_git_s_own(&path) {
+        for GitFile { path, tracked } in files.iter() {
+            if is_git_s_own(path) {
                 continue;
             }
             let standing = if tracked {
@@ -163,11 +196,12 @@ impl Lister {
             } else {
                 place.untracked()
             };
-            let name = path.strip_suffix(b"/").unwrap_or(&path);
-            if is_folder(&folder, name) {
-                self.inside(place, &path)?
+            let name = path.strip_suffix(b"/").unwrap_or(path);
+            let full = join(&place.prefix, name);
+            if !self.cursor.is_file(&full) && is_folder(&folder, name) {
+                self.inside(place, path)?
             } else {
-                let path = join(&place.prefix, name);
+                let path = full;
                 self.listing.files.push(Listed { path, standing })
             }
         }
@@ -217,8 +251,11 @@ fn git_s_own(place: &Place) -> impl Fn(&[u8]) -> bool {
 /// The line for the current commit of a submodule, if it has one.
 fn commit(git: &Git, place: &Place) -> Result<Option<ManifestLine>, Error> {
     let commit = git.head(&place.root, &place.repository.git_dir)?;
-    Ok(commit
-        .map(|commit| ManifestLine::new(EntryKind::Commit, hash(commit.as_bytes()), &place.prefix)))
+    let line = |commit: String| {
+        let hash = hash(commit.as_bytes());
+        ManifestLine::new(EntryKind::Commit, hash, place.prefix.clone())
+    };
+    Ok(commit.map(line))
 }
 
 /// Is there a folder at this path, without a link on the way?
@@ -255,7 +292,7 @@ fn rules(path: &Path, name: &[u8]) -> Result<Option<ManifestLine>, Error> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let is_rule = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
     let rules: Vec<&[u8]> = lines.filter(is_rule).collect();
-    let line = ManifestLine::new(EntryKind::Rules, hash(&rules.join(&b'\n')), name);
+    let line = ManifestLine::new(EntryKind::Rules, hash(&rules.join(&b'\n')), name.to_vec());
     Ok((!rules.is_empty()).then_some(line))
 }
 

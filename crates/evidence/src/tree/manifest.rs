@@ -1,10 +1,8 @@
 //! The manifest: one line a file, sorted, so that the same tree has the same bytes everywhere.
 
-use std::collections::BTreeMap;
-
 use engine::Hash;
 
-use crate::escape::{escape, push_hexadecimal};
+use crate::escape::escape;
 
 const HEADER: &str = "gatewright tree 1";
 
@@ -45,59 +43,106 @@ pub(super) struct ManifestLine {
 }
 
 impl ManifestLine {
-    pub(super) fn new(kind: EntryKind, hash: Hash, path: &[u8]) -> Self {
+    pub(super) fn new(kind: EntryKind, hash: Hash, path: Vec<u8>) -> Self {
         Self {
-            path: escape(path),
+            path: escaped(path),
             kind,
             hash,
         }
     }
 }
 
+/// Nearly every path is its own text.
+fn escaped(path: Vec<u8>) -> String {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'\\';
+    if !path.iter().all(is_plain) {
+        return escape(&path);
+    }
+    String::from_utf8(path).unwrap_or_else(|error| escape(error.as_bytes()))
+}
+
+/// What a line has besides its path, at most.
+const FIXED: usize = 75;
+
 pub(super) fn write(mut lines: Vec<ManifestLine>) -> Vec<u8> {
     lines.sort();
     lines.dedup();
-    let mut manifest = format!("{HEADER}\n");
+    let paths: usize = lines.iter().map(|line| line.path.len()).sum();
+    let mut manifest = Vec::with_capacity(HEADER.len() + paths + lines.len() * FIXED);
+    manifest.extend_from_slice(HEADER.as_bytes());
     for ManifestLine { path, kind, hash } in lines {
-        manifest.push_str(kind.word());
-        manifest.push(' ');
-        push_hexadecimal(&mut manifest, &hash.0);
-        manifest.push(' ');
-        manifest.push_str(&path);
-        manifest.push('\n');
+        manifest.push(b'\n');
+        manifest.extend_from_slice(kind.word().as_bytes());
+        manifest.push(b' ');
+        manifest.extend_from_slice(&digits(&hash));
+        manifest.push(b' ');
+        manifest.extend_from_slice(path.as_bytes());
     }
-    manifest.into_bytes()
+    manifest.push(b'\n');
+    manifest
+}
+
+/// The hash in hexadecimal digits: a large tree has very many of them.
+fn digits(hash: &Hash) -> [u8; 64] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    std::array::from_fn(|at| {
+        let byte = hash.0[at / 2];
+        DIGITS[usize::from(if at % 2 == 0 { byte >> 4 } else { byte & 15 })]
+    })
 }
 
 /// The paths that differ between two manifests, sorted; `None` if one of them is not a manifest.
 pub fn changed(old: &[u8], new: &[u8]) -> Option<Vec<String>> {
     let (old, new) = (read(old)?, read(new)?);
-    let differs = |path: &&&str| old.get(**path) != new.get(**path);
-    let mut paths: Vec<&str> = old
-        .keys()
-        .chain(new.keys())
-        .filter(differs)
-        .copied()
-        .collect();
-    paths.sort_unstable();
-    paths.dedup();
-    Some(paths.into_iter().map(String::from).collect())
+    let (mut old, mut new) = (old.as_slice(), new.as_slice());
+    let mut paths = Vec::new();
+    // Both are sorted by path, so one pass over them is enough.
+    while let Some(path) = first_path(old, new) {
+        let (of_old, of_new) = (count_of(old, path), count_of(new, path));
+        if old[..of_old] != new[..of_new] {
+            paths.push(String::from(path));
+        }
+        (old, new) = (&old[of_old..], &new[of_new..]);
+    }
+    Some(paths)
 }
 
-/// For each path, its kinds and hashes in the manifest.
-fn read(manifest: &[u8]) -> Option<BTreeMap<&str, Vec<&str>>> {
+fn first_path<'m>(old: &[Line<'m>], new: &[Line<'m>]) -> Option<&'m str> {
+    let paths = [old.first(), new.first()].into_iter().flatten();
+    paths.map(|line| line.path).min()
+}
+
+/// How many lines at the beginning have this path.
+fn count_of(lines: &[Line<'_>], path: &str) -> usize {
+    lines.iter().take_while(|line| line.path == path).count()
+}
+
+/// A line of a manifest as it is written: the order of the fields is the order of the lines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Line<'m> {
+    path: &'m str,
+    /// Its kind and its hash.
+    about: &'m str,
+}
+
+fn read(manifest: &[u8]) -> Option<Vec<Line<'_>>> {
     let mut lines = std::str::from_utf8(manifest).ok()?.lines();
     if lines.next() != Some(HEADER) {
         return None;
     }
-    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for line in lines {
-        let (kind, rest) = line.split_once(' ')?;
-        let (hash, path) = rest.split_once(' ')?;
-        files
-            .entry(path)
-            .or_default()
-            .push(&line[..kind.len() + 1 + hash.len()]);
-    }
-    Some(files)
+    let line = |line: &'_ str| {
+        let kind = line.find(' ')?;
+        let about = kind + 1 + line.get(kind + 1..)?.find(' ')?;
+        Some((about, about + 1))
+    };
+    let lines = lines.map(|text| {
+        let (about, path) = line(text)?;
+        Some(Line {
+            path: text.get(path..)?,
+            about: text.get(..about)?,
+        })
+    });
+    let mut lines: Vec<Line<'_>> = lines.collect::<Option<_>>()?;
+    lines.sort_unstable();
+    Some(lines)
 }

@@ -221,22 +221,16 @@ fn a_warm_cache_is_used_and_a_damaged_one_is_not() {
     until_cached(&world, &cache);
     assert_eq!(world.tree(), expected);
     let file = cached(&cache).unwrap();
-    let text = fs::read_to_string(&file).unwrap();
-    assert!(
-        text.contains(" c.txt\n") && text.contains(" a/b.txt\n"),
-        "{text}"
-    );
+    let bytes = fs::read(&file).unwrap();
+    assert!(find(&bytes, b"c.txt").is_some() && find(&bytes, b"a/b.txt").is_some());
     // What the cache says is believed: this shows that it is used at all.
-    let (known, other) = (
-        evidence::hash(b"c").to_string(),
-        evidence::hash(b"lie").to_string(),
-    );
-    fs::write(&file, text.replace(&known, &other)).unwrap();
+    let (known, other) = (evidence::hash(b"c").0, evidence::hash(b"lie").0);
+    fs::write(&file, replaced(&bytes, &known, &other)).unwrap();
     assert_ne!(world.tree(), expected);
     for damage in [
-        text.replace("cache 1", "cache 9"),
-        text.replace(" c.txt", ""),
-        "\0".into(),
+        replaced(&bytes, b"cache 2", b"cache 9"),
+        replaced(&bytes, b"c.txt", b""),
+        b"\0".to_vec(),
     ] {
         fs::write(&file, damage).unwrap();
         assert_eq!(world.tree(), expected);
@@ -247,7 +241,16 @@ fn a_warm_cache_is_used_and_a_damaged_one_is_not() {
 }
 
 fn is_cached(cache: &Path) -> bool {
-    cached(cache).is_some_and(|file| fs::read_to_string(file).unwrap().contains("c.txt"))
+    cached(cache).is_some_and(|file| find(&fs::read(file).unwrap(), b"c.txt").is_some())
+}
+
+fn find(bytes: &[u8], part: &[u8]) -> Option<usize> {
+    bytes.windows(part.len()).position(|window| window == part)
+}
+
+fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
+    let at = find(bytes, part).unwrap();
+    [&bytes[..at], by, &bytes[at + part.len()..]].concat()
 }
 
 /// Looks again and again, until the files are old enough to be trusted.
@@ -273,4 +276,61 @@ fn a_change_that_keeps_size_and_time_is_seen() {
     set_back(&path);
     let changed = tree::changed(&before.manifest, &world.tree().manifest).unwrap();
     assert_eq!(changed, ["c.txt"]);
+}
+
+/// We look at the files of the last look before git has listed anything.
+#[test]
+fn what_the_last_look_knew_hides_nothing() {
+    let mut world = World::with_git();
+    world.caches = true;
+    for name in [
+        "a", "b", "c", "d", "e", "folder/f", "other/f", "g", "h", "i",
+    ] {
+        world.write(&format!("{name}.txt"), name);
+    }
+    world.commit();
+    until_cached(&world, &world.outside().join("cache"));
+    let mut before = world.tree();
+    for change in [
+        "write a.txt other",
+        "remove b.txt; write b.txt/inside x",
+        "remove c.txt; link c.txt a.txt",
+        "remove d.txt",
+        "executable e.txt",
+        "remove folder; link folder other",
+        "remove g.txt; git init -q g.txt; write g.txt/inside x",
+        "git rm -q --cached h.txt; write .gitignore h.txt",
+        "remove i.txt; pipe i.txt",
+    ] {
+        world.act(change);
+        let after = world.tree();
+        assert_ne!(after, before, "{change}");
+        world.caches = false;
+        assert_eq!(after, world.tree(), "{change}");
+        world.caches = true;
+        before = after;
+    }
+}
+
+/// Several threads look at so many files, each in its part of the cache.
+#[test]
+fn many_files_are_the_same_tree_with_and_without_a_cache() {
+    let mut world = World::new();
+    for number in 0..25_000 {
+        let folder = world.root().join(format!("f{}", number / 1_000));
+        if number % 1_000 == 0 {
+            fs::create_dir(&folder).unwrap();
+        }
+        fs::write(folder.join(number.to_string()), []).unwrap();
+    }
+    world.write("f24/c.txt", "c");
+    world.caches = true;
+    until_cached(&world, &world.outside().join("cache"));
+    let before = world.tree();
+    world.act("write f3/3333 changed; remove f17; write f9/new x; remove f24/24999");
+    let after = world.tree();
+    let changed = tree::changed(&before.manifest, &after.manifest).unwrap();
+    assert_eq!(changed.len(), 1_003);
+    world.caches = false;
+    assert_eq!(after, world.tree());
 }
