@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use super::subject::Subject;
+use super::subject::{Process, Subject};
 use crate::battery::points;
 use crate::failure::Failure;
 use crate::workspace::{is_installed, scratch};
@@ -89,7 +90,7 @@ fn collected(said: &str) -> Option<u64> {
 fn count_calls(subject: &Subject, round: usize, file: &Path) -> Result<Calls, Failure> {
     let name = file.to_string_lossy();
     let starter = ["strace", "-D", "-f", "-qq", "-o", &name];
-    let mut process = subject.ready(&starter, round)?;
+    let mut process = hidden_from(&starter, subject.ready(&starter, round)?);
     process.run().map_err(Failure::program("strace"))?;
     let calls = calls(&written(file)?);
     let syncs = calls
@@ -99,6 +100,35 @@ fn count_calls(subject: &Subject, round: usize, file: &Path) -> Result<Calls, Fa
         all: calls.len(),
         syncs: syncs.count(),
     })
+}
+
+/// The same process, whose variables its starter does not have itself, but only hands on. A hook looks
+/// closely at each process that has those of its session, and nobody traces sessions.
+fn hidden_from(starter: &[&str], process: Process) -> Process {
+    let Process { command, input } = process;
+    let mut hidden = Command::new(command.get_program());
+    let (options, rest): (Vec<_>, Vec<_>) = command
+        .get_args()
+        .enumerate()
+        .partition(|(at, _)| *at + 1 < starter.len());
+    hidden.args(options.into_iter().map(|(_, option)| option));
+    hidden.env_clear();
+    for (name, value) in command.get_envs() {
+        let Some(value) = value else { continue };
+        if name == "PATH" {
+            hidden.env(name, value);
+        }
+        let mut variable = name.to_owned();
+        variable.push("=");
+        variable.push(value);
+        hidden.arg("-E").arg(variable);
+    }
+    hidden.args(rest.into_iter().map(|(_, argument)| argument));
+    if let Some(folder) = command.get_current_dir() {
+        hidden.current_dir(folder);
+    }
+    let command = hidden;
+    Process { command, input }
 }
 
 /// The whole trace. strace may still write after the process has ended.
@@ -134,6 +164,32 @@ mod tests {
         let said = "==7== Events    : Ir\n==7== Collected : 163264\n==7== \n";
         assert_eq!(collected(said), Some(163_264));
         assert_eq!(collected("==7== Events    : Ir\n"), None);
+    }
+
+    #[test]
+    fn variables_are_handed_on_and_not_had() {
+        let starter = ["strace", "-D", "-o", "out"];
+        let mut command = Command::new(starter[0]);
+        command.args(&starter[1..]).args(["hook", "-f"]);
+        command.env_clear().env("PATH", "/bin").env("SESSION", "s");
+        let input = b"x".to_vec();
+        let Process { command, input } = hidden_from(&starter, Process { command, input });
+        assert_eq!(input, b"x");
+        let arguments: Vec<_> = command.get_args().collect();
+        let expected = [
+            "-D",
+            "-o",
+            "out",
+            "-E",
+            "PATH=/bin",
+            "-E",
+            "SESSION=s",
+            "hook",
+            "-f",
+        ];
+        assert_eq!(arguments, expected);
+        let variables: Vec<_> = command.get_envs().map(|(name, _)| name).collect();
+        assert_eq!(variables, ["PATH"]);
     }
 
     #[test]
