@@ -12,7 +12,7 @@ use engine::BypassAttempt;
 
 use crate::known_agents;
 use crate::program::Program;
-use crate::shell::{self, Runs, Word};
+use crate::shell::{self, Command, Runs, Word};
 
 pub use writes::{Reach, Write};
 
@@ -22,15 +22,33 @@ const DEEPEST: usize = 6;
 /// Who a program named `gatewright` is: people build programs of their own by that name.
 pub type IsOurs<'a> = &'a dyn Fn(&str) -> bool;
 
-/// The first bypass that a text for a shell plainly attempts: an agent program that it runs, or a
-/// command of ours that is for people. `is_ours` tells whether a program at a path is this one.
-pub fn in_command(command: &str, is_ours: IsOurs<'_>) -> Option<BypassAttempt> {
-    bypass(command, is_ours, DEEPEST)
+/// A text for a shell, read once for all questions about it.
+pub struct ShellText {
+    commands: Vec<Command>,
+    /// What each of them runs.
+    runs: Vec<Runs>,
 }
 
-/// The files that a text for a shell plainly writes. Reading stays free.
-pub fn writes(command: &str) -> Vec<Write> {
-    writes::find(command)
+impl ShellText {
+    pub fn read(text: &str) -> Self {
+        let commands = shell::commands(text);
+        let runs = commands.iter();
+        let runs = runs
+            .map(|command| shell::runs(command, &commands))
+            .collect();
+        Self { commands, runs }
+    }
+
+    /// The first bypass that it plainly attempts: an agent program that it runs, or a command of ours that
+    /// is for people. `is_ours` tells whether a program at a path is this one.
+    pub fn bypass(&self, is_ours: IsOurs<'_>) -> Option<BypassAttempt> {
+        bypass(self, is_ours, DEEPEST)
+    }
+
+    /// The files that it plainly writes. Reading stays free.
+    pub fn writes(&self) -> Vec<Write> {
+        writes::find(self)
+    }
 }
 
 /// Does a prompt that a call plants for later act as a person, or as the host? `commands` are those of
@@ -51,14 +69,12 @@ pub fn in_prompt(prompt: &str, commands: &[&str]) -> Option<BypassAttempt> {
     named.map(|word| BypassAttempt::PersonsCommand(format!("/{word}")))
 }
 
-fn bypass(text: &str, is_ours: IsOurs<'_>, depth: usize) -> Option<BypassAttempt> {
-    let all = shell::commands(text);
-    all.iter()
-        .find_map(|command| match shell::runs(command, &all) {
-            Runs::Program { name, arguments } => of_program(&name, &arguments, is_ours, depth),
-            Runs::Code(code) => bypass(&code, is_ours, depth.checked_sub(1)?),
-            Runs::Nothing => None,
-        })
+fn bypass(text: &ShellText, is_ours: IsOurs<'_>, depth: usize) -> Option<BypassAttempt> {
+    text.runs.iter().find_map(|runs| match runs {
+        Runs::Program { name, arguments } => of_program(name, arguments, is_ours, depth),
+        Runs::Code(code) => bypass(&ShellText::read(code), is_ours, depth.checked_sub(1)?),
+        Runs::Nothing => None,
+    })
 }
 
 fn of_program(
@@ -74,7 +90,8 @@ fn of_program(
                 .iter()
                 .map(|word| quoted(word))
                 .collect();
-            bypass(&run.join(" "), is_ours, depth.checked_sub(1)?)
+            let run = ShellText::read(&run.join(" "));
+            bypass(&run, is_ours, depth.checked_sub(1)?)
         }
         name => {
             let arguments: Vec<String> = arguments.iter().map(Word::to_string).collect();

@@ -10,6 +10,7 @@ use engine::{
     BindingState, BypassAttempt, Fact, Happening, Rule, RunId, SessionEvent, SessionId, Who,
     WorkEvent,
 };
+use hosts::bypass_detection::ShellText;
 use hosts::{Answer, Event, Payload, Program, Stake, What};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
@@ -352,7 +353,7 @@ pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> b
             let shell = protected_paths::shell(&resolver, payload, environment);
             let bypass = command
                 .as_deref()
-                .and_then(|command| protected_paths::bypass(&shell, command));
+                .and_then(|command| protected_paths::bypass(&shell, &ShellText::read(command)));
             matches!(bypass, Some(BypassAttempt::AgentProgram(_)))
         }
         What::SessionStarted { .. }

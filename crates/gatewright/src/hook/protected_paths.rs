@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{BypassAttempt, CommandName, ProtectedPath};
 use hosts::Payload;
-use hosts::bypass_detection;
+use hosts::bypass_detection::{self, ShellText};
 use hosts::shell::Word;
 use runtime::environment::Environment;
 use runtime::state::State;
@@ -42,7 +42,8 @@ pub(super) fn look(
     let resolver = Resolver::default();
     let folder = folder_of(payload, grounds.first().copied());
     let shell = Shell::new(&workspace.context.environment, &resolver, folder);
-    let writes = command.map(bypass_detection::writes).unwrap_or_default();
+    let command = command.map(ShellText::read);
+    let writes = command.as_ref().map(ShellText::writes).unwrap_or_default();
     // Most calls write no file by name, and need no places.
     let protected_paths = if paths.is_empty() && writes.is_empty() {
         Vec::new()
@@ -58,7 +59,7 @@ pub(super) fn look(
     Looked {
         protected_paths,
         bypass: command
-            .and_then(|command| bypass(&shell, command))
+            .and_then(|command| bypass(&shell, &command))
             .or_else(|| in_scheduled_prompt(opened, payload)),
     }
 }
@@ -85,8 +86,8 @@ fn is_taste(places: &Places, shell: &Shell<'_>, payload: &Payload, paths: &[Stri
 
 /// The bypass that a text for a shell plainly attempts. A program called `gatewright` at a path is ours
 /// only when it is the one that guards: people build programs, and ours too.
-pub(super) fn bypass(shell: &Shell<'_>, command: &str) -> Option<BypassAttempt> {
-    bypass_detection::in_command(command, &|program| {
+pub(super) fn bypass(shell: &Shell<'_>, command: &ShellText) -> Option<BypassAttempt> {
+    command.bypass(&|program| {
         let is_this = |path: PathBuf| {
             let ours = std::env::current_exe().and_then(|path| path.canonicalize());
             matches!((path.canonicalize(), ours), (Ok(path), Ok(ours)) if path == ours)
@@ -125,7 +126,8 @@ pub(super) fn is_protected(
     paths: &[String],
     command: Option<&str>,
 ) -> bool {
-    let writes = command.map(bypass_detection::writes).unwrap_or_default();
+    let writes = command.map(|command| ShellText::read(command).writes());
+    let writes = writes.unwrap_or_default();
     if paths.is_empty() && writes.is_empty() {
         return false;
     }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn shown(command: &str) -> String {
-    match in_command(command, &|path| !path.contains("target/")) {
+    match ShellText::read(command).bypass(&|path| !path.contains("target/")) {
         Some(BypassAttempt::AgentProgram(agent)) => format!("agent {agent}"),
         Some(BypassAttempt::PersonsCommand(word)) => format!("person {word}"),
         Some(other) => format!("{other:?}"),
@@ -234,7 +234,7 @@ fn a_planted_prompt_cannot_act_as_a_person() {
 
 /// Writes as one line each: the folders entered, the path, and how far the change reaches.
 fn shown_writes(command: &str) -> Vec<String> {
-    let shown = writes(command).into_iter().map(|write| {
+    let shown = ShellText::read(command).writes().into_iter().map(|write| {
         let entered = write.entered.iter().map(|word| format!("{word}: "));
         let entered: String = entered.collect();
         let reach = match write.reach {
@@ -348,7 +348,8 @@ fn long_and_broken_texts_end() {
         "cd a;",
     ] {
         let text = piece.repeat(64 * 1024 / piece.len());
-        in_command(&text, &|_| true);
-        writes(&text);
+        let text = ShellText::read(&text);
+        text.bypass(&|_| true);
+        text.writes();
     }
 }

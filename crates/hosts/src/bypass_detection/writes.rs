@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::DEEPEST;
+use super::{DEEPEST, ShellText};
 use crate::shell::{self, Command, Runs, Word};
 
 /// A file or folder that a text writes.
@@ -44,7 +44,7 @@ const COPIERS: [&str; 6] = ["cp", "install", "ln", "mv", "rsync", "scp"];
 const MOST_ENTERED: usize = 32;
 
 /// Everything that this text plainly writes.
-pub(super) fn find(text: &str) -> Vec<Write> {
+pub(super) fn find(text: &ShellText) -> Vec<Write> {
     let mut reader = WriteReader::default();
     reader.text(text, DEEPEST);
     let assigned = reader.assigned;
@@ -64,14 +64,13 @@ struct WriteReader {
 }
 
 impl WriteReader {
-    fn text(&mut self, text: &str, depth: usize) {
-        let all = shell::commands(text);
-        for command in &all {
-            self.command(command, &all, depth);
+    fn text(&mut self, text: &ShellText, depth: usize) {
+        for (command, runs) in text.commands.iter().zip(&text.runs) {
+            self.command(command, runs, depth);
         }
     }
 
-    fn command(&mut self, command: &Command, all: &[Command], depth: usize) {
+    fn command(&mut self, command: &Command, runs: &Runs, depth: usize) {
         let assignments = command.words.iter();
         let assignments = assignments.take_while(|word| shell::is_assignment(word));
         let names = assignments.filter_map(|word| word.split('=').next());
@@ -82,9 +81,9 @@ impl WriteReader {
         for file in &command.written {
             self.add(command, file, Reach::Itself);
         }
-        match shell::runs(command, all) {
-            Runs::Program { name, arguments } => self.program(command, &name, &arguments),
-            Runs::Code(code) if depth > 0 => self.inner_text(command, &code, depth - 1),
+        match runs {
+            Runs::Program { name, arguments } => self.program(command, name, arguments),
+            Runs::Code(code) if depth > 0 => self.inner_text(command, code, depth - 1),
             Runs::Code(_) | Runs::Nothing => {}
         }
     }
@@ -93,7 +92,7 @@ impl WriteReader {
     fn inner_text(&mut self, command: &Command, code: &str, depth: usize) {
         let here = self.folder_of(command).to_vec();
         let outer = std::mem::replace(&mut self.entered, BTreeMap::from([(Vec::new(), here)]));
-        self.text(code, depth);
+        self.text(&ShellText::read(code), depth);
         self.entered = outer;
     }
 

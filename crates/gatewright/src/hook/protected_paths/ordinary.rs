@@ -56,7 +56,7 @@ impl TestHome {
     fn refusal(&self, text: &str) -> Option<String> {
         let (resolver, folder) = (Resolver::default(), self.root.join("project"));
         let shell = Shell::new(&self.environment, &resolver, &folder);
-        let bypass = bypass(&shell, text).map(|bypass| format!("{bypass:?}"));
+        let bypass = bypass(&shell, &ShellText::read(text)).map(|bypass| format!("{bypass:?}"));
         let changed = || self.changed("project", text).map(|it| format!("{it:?}"));
         let found = bypass.or_else(changed)?;
         let shown: String = text.chars().take(300).collect();

@@ -64,7 +64,7 @@ impl TestHome {
         let places = Places::new(&resolver, &self.environment, Some(&state), &[&project]);
         let folder = self.root.join(folder);
         let shell = Shell::new(&self.environment, &resolver, &folder);
-        let writes = bypass_detection::writes(command);
+        let writes = ShellText::read(command).writes();
         let changed = places.changed(&shell, &[], &writes);
         changed.into_iter().next()
     }
@@ -130,7 +130,7 @@ fn the_folder_of_a_worker_is_its_own_wherever_it_lies() {
         ("rm -r ../../..", Some(ProtectedPath::State)),
         ("ls ../../../heads", None),
     ] {
-        let writes = bypass_detection::writes(command);
+        let writes = ShellText::read(command).writes();
         let changed = places.changed(&shell, &[], &writes);
         assert_eq!(changed.into_iter().next(), expected, "{command}");
     }
