@@ -82,7 +82,7 @@ pub use question::question_of;
 pub use redact::{REDACTED, redact};
 pub use rule::Rule;
 pub use run::*;
-pub use safe::{is_forbidden, safe};
+pub use safe::{has_forbidden, is_forbidden, safe};
 pub use stage::*;
 pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;

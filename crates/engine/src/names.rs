@@ -41,17 +41,31 @@ impl fmt::Display for NameError {
 
 impl core::error::Error for NameError {}
 
+/// The bytes that any name may have.
+const PLAIN: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 128u8 {
+        plain[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        byte += 1;
+    }
+    plain
+};
+
 /// Reads a name: letters, digits, dashes, underscores, and these further characters.
 pub(crate) fn parse(text: &str, extra: &[char]) -> Result<String, NameError> {
-    let first = text.chars().next().ok_or(NameError::Empty)?;
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     // Nearly every name is plain, and hooks read many.
+    let is_plain = |byte: u8| PLAIN[usize::from(byte)];
     if text.len() <= LONGEST
-        && text.bytes().all(|byte| is_plain(&byte))
-        && first.is_ascii_alphanumeric()
+        && text
+            .as_bytes()
+            .first()
+            .is_some_and(u8::is_ascii_alphanumeric)
+        && text.bytes().all(is_plain)
     {
         return Ok(String::from(text));
     }
+    let first = text.chars().next().ok_or(NameError::Empty)?;
     let length = text.chars().count();
     if length > LONGEST {
         return Err(NameError::TooLong { length });

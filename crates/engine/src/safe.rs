@@ -7,6 +7,9 @@ use core::str::Chars;
 /// Drops everything that a terminal would interpret instead of show: control characters except newline
 /// and tab, escape sequences, and characters that are invisible or turn the writing direction.
 pub fn safe(text: &str) -> String {
+    if is_plain(text) {
+        return String::from(text);
+    }
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(found) = rest.next() {
@@ -19,6 +22,19 @@ pub fn safe(text: &str) -> String {
         }
     }
     safe
+}
+
+/// Does the text have a character that must never reach a terminal?
+pub fn has_forbidden(text: &str) -> bool {
+    !is_plain(text) && text.contains(is_forbidden)
+}
+
+/// Is it ASCII that a terminal shows as it is? Nearly every text is, and hooks look at many, so all
+/// bytes of one are compared at once.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    text.bytes()
+        .fold(true, |plain, byte| plain & is_plain(byte))
 }
 
 /// May this character never reach a terminal?

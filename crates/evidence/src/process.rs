@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engine::{Process, ProcessState};
-use rustix::fs::{Dir, Mode, OFlags};
+#[cfg(target_os = "linux")]
+use rustix::fs::{Mode, OFlags, RawDir};
 
 use crate::small_file;
 
@@ -75,21 +76,40 @@ pub fn search(name: &str, value: &str, among: impl Fn(u32) -> bool) -> (Vec<u32>
     ids.partition(|id| has(*id, &mark))
 }
 
-/// The numbers of all processes. Their names are read as bytes: there are many of them.
+/// The numbers of all processes. They are read with few calls and no text for each: there are many.
+#[cfg(target_os = "linux")]
 fn ids() -> Vec<u32> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let listed = rustix::fs::open("/proc", flags, Mode::empty()).and_then(Dir::new);
-    let entries = listed.into_iter().flatten().filter_map(Result::ok);
-    let number = |name: &[u8]| {
-        let digit = |byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
-        let digits = name.iter().map(digit);
-        digits.into_iter().try_fold(0u32, |number, digit| {
-            number.checked_mul(10)?.checked_add(digit?)
-        })
+    let Ok(folder) = rustix::fs::open("/proc", flags, Mode::empty()) else {
+        return Vec::new();
     };
-    entries
-        .filter_map(|entry| number(entry.file_name().to_bytes()))
-        .collect()
+    let mut room = Vec::with_capacity(LISTED_AT_ONCE);
+    let mut entries = RawDir::new(folder, room.spare_capacity_mut());
+    let mut ids = Vec::new();
+    while let Some(Ok(entry)) = entries.next() {
+        ids.extend(number(entry.file_name().to_bytes()));
+    }
+    ids
+}
+
+/// The bytes of some thousand names.
+#[cfg(target_os = "linux")]
+const LISTED_AT_ONCE: usize = 64 * 1024;
+
+/// Other systems do not show environments either.
+#[cfg(not(target_os = "linux"))]
+fn ids() -> Vec<u32> {
+    Vec::new()
+}
+
+/// The number that these digits are.
+pub fn number(digits: &[u8]) -> Option<u32> {
+    let add = |number: u32, byte: &u8| {
+        let digit = byte.is_ascii_digit().then(|| u32::from(byte - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    };
+    let number = digits.iter().try_fold(0, add);
+    number.filter(|_| !digits.is_empty())
 }
 
 /// Does the environment of this process have a variable of this name?
@@ -197,6 +217,23 @@ mod tests {
         );
         assert_eq!(started("12 (cat) S 1"), None);
         assert_eq!(started(""), None);
+    }
+
+    #[test]
+    fn only_digits_are_a_number() {
+        for (digits, expected) in [
+            ("0", Some(0)),
+            ("4711", Some(4711)),
+            ("4294967295", Some(u32::MAX)),
+            ("4294967296", None),
+            ("", None),
+            ("7a", None),
+            ("-1", None),
+        ] {
+            assert_eq!(number(digits.as_bytes()), expected, "{digits}");
+        }
+        #[cfg(target_os = "linux")]
+        assert!(ids().contains(&std::process::id()));
     }
 
     #[test]

@@ -114,17 +114,15 @@ impl ViewFolder {
         if let Some((_, folder)) = last.filter(|(known, _)| known == above) {
             return Ok((folder, name));
         }
-        let mut folder = Folder::open(&self.root).map_err(Refused::Io)?;
-        let parts: Vec<&str> = path.parts().collect();
-        let Some((name, folders)) = parts.split_last() else {
-            return Err(Refused::Absent);
+        let root = Folder::open(&self.root).map_err(Refused::Io)?;
+        let folder = match way {
+            _ if above.is_empty() => root,
+            Way::Found => root.descend_path(above.as_bytes())?,
+            Way::Made => match root.descend_path(above.as_bytes()) {
+                Err(Refused::Absent) => root.descend_or_make(above)?,
+                found => found?,
+            },
         };
-        for part in folders {
-            folder = match way {
-                Way::Found => folder.descend(part.as_bytes())?,
-                Way::Made => folder.descend_or_make(part.as_bytes())?,
-            };
-        }
         let folder = Rc::new(folder);
         self.last
             .replace(Some((above.to_owned(), Rc::clone(&folder))));
@@ -147,7 +145,16 @@ fn unwritable(path: &InsidePath, refused: Refused) -> Error {
 }
 
 impl Folder {
-    fn descend_or_make(&self, name: &[u8]) -> Result<Self, Refused> {
+    /// Descends part by part, and makes what is missing.
+    fn descend_or_make(&self, path: &str) -> Result<Self, Refused> {
+        let mut folder = self.descend_path(b"")?;
+        for part in path.split('/').filter(|part| !part.is_empty()) {
+            folder = folder.descend_or_make_one(part.as_bytes())?;
+        }
+        Ok(folder)
+    }
+
+    fn descend_or_make_one(&self, name: &[u8]) -> Result<Self, Refused> {
         match self.descend(name) {
             Err(Refused::Absent) => {}
             other => return other,

@@ -125,11 +125,15 @@ pub enum Attempt {
 }
 
 /// Decides and stores in one transaction, on the evidence of one look.
+///
+/// `decision` is what was decided about this run before. The store asks for one only while the run has the
+/// version that was seen, and the same run, event and evidence lead to the same decision.
 pub fn store(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
     proposal: &Proposal<'_>,
     looked: &Looked,
+    mut decision: Option<Decision>,
 ) -> Result<Attempt, Failure> {
     let OpenRun { stored, pipeline } = opened;
     let contents: Vec<Content<'_>> = looked
@@ -147,7 +151,10 @@ pub fn store(
         secrets: workspace.context.environment.secrets(),
         status: &|run| engine::status(&pipeline, run),
     };
-    let mut decide = |run: &_| engine::decide(&pipeline, run, &proposal.event, &looked.evidence);
+    let mut decide = |run: &_| {
+        let known = decision.take();
+        known.unwrap_or_else(|| engine::decide(&pipeline, run, &proposal.event, &looked.evidence))
+    };
     match workspace.store.transact(&commit, &mut decide)? {
         Transacted::Done {
             decision,
@@ -225,7 +232,7 @@ pub fn try_once(
     let request = Request::from(what);
     let proposal = Proposal::new(&opened, signed, &request);
     let looked = proposal.look(workspace, &opened)?;
-    match store(workspace, opened, &proposal, &looked)? {
+    match store(workspace, opened, &proposal, &looked, None)? {
         Attempt::Done(decided) => Ok(decided.opened),
         Attempt::Repeated(_) | Attempt::Moved => workspace.read(&run),
     }

@@ -113,10 +113,14 @@ fn look_and_store(
         }
         let proposal = Proposal::new(&opened, signed, &request);
         let looked = proposal.look(workspace, &opened)?;
-        if let Some(decision) = unstored(&opened, &proposal, &request, &looked) {
-            return Ok(unrecorded(opened, decision));
-        }
-        match commit::store(workspace, opened, &proposal, &looked)? {
+        let decision = first_decision(&opened, &proposal, &request, &looked);
+        let decision = match decision {
+            Some(decision) if decision.entries.is_empty() => {
+                return Ok(unrecorded(opened, decision));
+            }
+            decision => decision,
+        };
+        match commit::store(workspace, opened, &proposal, &looked, decision)? {
             Attempt::Done(decided) => return settle(workspace, *decided),
             Attempt::Repeated(entries) => {
                 let opened = workspace.read(&run)?;
@@ -136,7 +140,7 @@ fn look_and_store(
 
 /// A decision without entries needs no transaction. Events that usually leave entries go directly
 /// to the store, which also checks the key.
-fn unstored(
+fn first_decision(
     opened: &OpenRun,
     proposal: &Proposal<'_>,
     request: &Request,
@@ -145,8 +149,7 @@ fn unstored(
     if proposal.needs_evidence() && leaves_entries(&request.what) {
         return None;
     }
-    let decision = proposal.decide(opened, looked);
-    decision.entries.is_empty().then_some(decision)
+    Some(proposal.decide(opened, looked))
 }
 
 fn unrecorded(opened: OpenRun, decision: Decision) -> Decided {

@@ -167,11 +167,13 @@ fn session(opened: &OpenRun) -> Option<(&Binding, &'static hosts::SessionHost)> 
 fn turn(workspace: &Workspace<'_>, opened: &OpenRun) -> Option<FileLock> {
     session(opened)?;
     let folder = folder(&workspace.state, &opened.run().id);
-    if !folder.is_dir() {
-        memory::make(&folder).ok()?;
-    }
     let expect_delay = || workspace.context.expect_delay();
-    FileLock::take(&folder.join("lock"), PATIENCE, expect_delay).ok()
+    let take = || FileLock::take(&folder.join("lock"), PATIENCE, expect_delay).ok();
+    take().or_else(|| {
+        // Nearly always it is there already.
+        let is_missing = !folder.is_dir() && memory::make(&folder).is_ok();
+        is_missing.then(take).flatten()
+    })
 }
 
 fn put_on_record(

@@ -41,6 +41,14 @@ impl Handle {
         }
     }
 
+    /// Does something that reads several times, in one snapshot: in a short process each one costs calls.
+    pub fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Alone(sqlite) => sqlite.in_one_snapshot(read),
+            Self::Together(_) => read(),
+        }
+    }
+
     /// Reads the database directly.
     pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
         match self {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::safe::is_forbidden;
+use crate::safe::{has_forbidden, is_forbidden};
 
 /// Indented JSON with a newline at its end. What `safe` would drop is escaped instead: nothing is
 /// lost, and a terminal does not interpret it.
@@ -18,8 +18,14 @@ pub(crate) fn json_line(value: &Value) -> String {
     harmless(value.to_string())
 }
 
+/// A text as JSON, the same as `json_line` of its value.
+pub(crate) fn json_string(text: &str) -> String {
+    // A text can always be written.
+    harmless(serde_json::to_string(text).unwrap_or_default())
+}
+
 fn harmless(json: String) -> String {
-    if !json.contains(is_forbidden) {
+    if !has_forbidden(&json) {
         return json;
     }
     let mut text = String::with_capacity(json.len());
@@ -52,6 +58,8 @@ mod tests {
             let text = json_text(&value);
             assert!(!text.chars().any(is_forbidden), "{text:?}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+            let text = random.hostile_text(30);
+            assert_eq!(json_string(&text), json_line(&text.as_str().into()));
         }
     }
 }

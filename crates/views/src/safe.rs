@@ -1,5 +1,6 @@
 //! Text that came from outside, which cannot be printed by accident.
 
+pub(crate) use engine::has_forbidden;
 pub use engine::{is_forbidden, safe};
 
 /// The same as `safe` on one line: newlines and tabs become spaces.
@@ -51,6 +52,7 @@ mod tests {
             let text = random.hostile_text(40);
             let shown = safe(&text);
             assert!(!shown.chars().any(is_forbidden), "{text:?}");
+            assert_eq!(has_forbidden(&text), text.chars().any(is_forbidden));
             assert_eq!(safe(&shown), shown, "what is safe stays as it is: {text:?}");
         }
     }

@@ -12,7 +12,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use serde::de::IgnoredAny;
 
-use crate::safe::is_forbidden;
+use crate::safe::{has_forbidden, is_forbidden};
 use escape::Escaping;
 
 /// A template with the name of its file, which decides how values are escaped.
@@ -27,6 +27,8 @@ const MOST_INSTRUCTIONS: u64 = 2_000_000;
 /// How deep a recursive loop may go.
 const MOST_CALLS: usize = 50;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Most views are shorter, and need not grow.
+const FEW_BYTES: usize = 4 * 1024;
 
 /// Why a template could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +94,7 @@ fn render_in(
     let compiled = environment
         .template_from_named_str(template.name, template.text)
         .map_err(|error| TemplateError::of(&error))?;
-    let mut output = Output::default();
+    let mut output = Output(Vec::with_capacity(FEW_BYTES));
     compiled
         .render_captured_to(model, &mut output)
         .map_err(|error| TemplateError::of(&error))?;
@@ -159,7 +161,6 @@ fn lean<'t>() -> Environment<'t> {
 }
 
 /// The text so far, limited in length.
-#[derive(Default)]
 struct Output(Vec<u8>);
 
 impl Write for Output {
@@ -181,7 +182,7 @@ impl Output {
     fn text(self) -> Result<String, TemplateError> {
         let text =
             String::from_utf8(self.0).map_err(|error| TemplateError::new(error.to_string()))?;
-        if text.contains(is_forbidden) {
+        if has_forbidden(&text) {
             Ok(text.replace(is_forbidden, ""))
         } else {
             Ok(text)

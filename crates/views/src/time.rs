@@ -10,7 +10,30 @@ pub fn rfc3339(time: Time) -> String {
     let (year, month, day) = date(seconds / DAY_SECONDS);
     let second = seconds % DAY_SECONDS;
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    // By hand: views have many of them, and hooks write views.
+    let mut text = String::with_capacity("2026-08-22T10:31:07Z".len());
+    push_digits(&mut text, year, 4);
+    for (before, number) in [
+        ('-', month),
+        ('-', day),
+        ('T', hour),
+        (':', minute),
+        (':', second),
+    ] {
+        text.push(before);
+        push_digits(&mut text, number, 2);
+    }
+    text.push('Z');
+    text
+}
+
+/// A number with at least so many digits.
+fn push_digits(text: &mut String, number: u64, at_least: u32) {
+    let above = number / 10;
+    if above > 0 || at_least > 1 {
+        push_digits(text, above, at_least.saturating_sub(1));
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 /// `14:30 UTC`, with its day where that is not today.

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 #[cfg(test)]
 use std::fs;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,6 +23,9 @@ use crate::state::State;
 /// How long to wait for another process that renders the same run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// Below the state folder.
+const FOLDER: &str = "views";
+
 /// The first line. Both words have the same length, so that one can overwrite the other.
 const LEFT: &str = "written";
 const AT_IT: &str = "writing";
@@ -32,6 +35,8 @@ const AT_IT: &str = "writing";
 #[derive(Debug, Default)]
 pub(super) struct ViewRecord {
     path: PathBuf,
+    /// Its file, if it exists, and how long that was.
+    file: Option<(File, usize)>,
     pub digest: JournalDigest,
     files: BTreeMap<String, WrittenView>,
 }
@@ -62,20 +67,32 @@ impl ViewRecord {
     pub(super) fn lock(
         state: &State,
         run: &RunId,
-        before_waiting: impl FnOnce(),
+        before_waiting: impl Fn(),
     ) -> Result<FileLock, Failure> {
-        let path = state.views().join(format!("{run}.lock"));
-        FileLock::take(&path, PATIENCE, before_waiting)
+        let folder = state.folder().join(FOLDER);
+        let path = folder.join(format!("{run}.lock"));
+        let lock = FileLock::take(&path, PATIENCE, &before_waiting);
+        match lock {
+            Err(_) if !folder.is_dir() => {
+                state.views();
+                FileLock::take(&path, PATIENCE, before_waiting)
+            }
+            lock => lock,
+        }
     }
 
     /// Empty if nothing is stored, or if a writer was interrupted.
     pub(super) fn read(state: &State, run: &RunId) -> Self {
-        let path = state.folder().join("views").join(run.as_str());
-        let bytes = small_file::read(&path).unwrap_or_default();
+        let path = state.folder().join(FOLDER).join(run.as_str());
+        let file = OpenOptions::new().read(true).write(true).open(&path).ok();
+        let bytes = file.as_ref().map(small_file::read_from);
+        let bytes = bytes.and_then(Result::ok).unwrap_or_default();
+        let length = bytes.len();
         let text = String::from_utf8(bytes).unwrap_or_default();
         let (digest, files) = parse(&text).unwrap_or_default();
         Self {
             path,
+            file: file.map(|file| (file, length)),
             digest,
             files,
         }
@@ -94,12 +111,13 @@ impl ViewRecord {
 
     /// Written before the first file is touched: if we are killed now, the changes are ours.
     pub(super) fn mark_incomplete(&self) {
-        let opened = OpenOptions::new().write(true).open(&self.path);
-        let _ = opened.and_then(|mut file| file.write_all(AT_IT.as_bytes()));
+        if let Some((file, _)) = &self.file {
+            let _ = file.write_all_at(AT_IT.as_bytes(), 0);
+        }
     }
 
     /// Written without a sync: after a power failure it may be old, and is then ignored.
-    pub(super) fn save(&self) -> io::Result<()> {
+    pub(super) fn save(&mut self) -> io::Result<()> {
         let files: Vec<Value> = self
             .files
             .iter()
@@ -109,9 +127,21 @@ impl ViewRecord {
             })
             .collect();
         let text = format!("{LEFT}\n{}\n{}", json!(files), self.digest.text());
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        options.open(&self.path)?.write_all(text.as_bytes())
+        let (file, length) = match self.file.take() {
+            Some(known) => known,
+            None => {
+                let mut options = OpenOptions::new();
+                options.write(true).create(true).truncate(true).mode(0o600);
+                (options.open(&self.path)?, 0)
+            }
+        };
+        // Nothing of a longer text may be left behind the new one.
+        if length > text.len() {
+            file.set_len(0)?;
+        }
+        file.write_all_at(text.as_bytes(), 0)?;
+        self.file = Some((file, text.len()));
+        Ok(())
     }
 }
 
@@ -167,10 +197,19 @@ mod tests {
         };
         record.set(&log, Some(grows));
         record.save().unwrap();
-        let again = ViewRecord::read(&state, &run);
+        let mut again = ViewRecord::read(&state, &run);
         assert_eq!(again.of(&path), Some(&read_written()));
         assert_eq!(again.of(&log), Some(&grows));
         assert_eq!(again.digest, record.digest);
+        // A shorter and a longer text over an earlier one.
+        again.set(&log, None);
+        again.save().unwrap();
+        let mut shorter = ViewRecord::read(&state, &run);
+        assert_eq!(shorter.digest, record.digest);
+        assert_eq!(shorter.of(&log), None);
+        shorter.set(&log, Some(grows));
+        shorter.save().unwrap();
+        assert_eq!(ViewRecord::read(&state, &run).of(&log), Some(&grows));
     }
 
     #[test]

@@ -113,11 +113,13 @@ impl<'a> ViewRenderer<'a> {
             Vec::new()
         };
         self.record.mark_incomplete();
-        for view in views {
-            if let Err(line) = self.view(view, &history) {
-                self.rendered.unwritten.push(line);
+        self.workspace.store.in_one_snapshot(|| {
+            for view in views {
+                if let Err(line) = self.view(view, &history) {
+                    self.rendered.unwritten.push(line);
+                }
             }
-        }
+        });
         // Without a record the next rendering reads the whole journal.
         let _ = self.record.save();
         Ok(self.rendered)

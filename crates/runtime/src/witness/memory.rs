@@ -1,11 +1,14 @@
 //! How far each witness was read, in a file beside the store. Without it everything is read again.
 
+mod reading;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use engine::{Process, Time};
 use evidence::small_file;
@@ -28,7 +31,7 @@ pub(super) struct Known {
     /// By the path of the record.
     pub records: BTreeMap<String, ReadPosition>,
     /// By the path of the file.
-    pub files: BTreeMap<String, FileMark>,
+    pub files: BTreeMap<String, Rc<FileMark>>,
     /// The processes that are known, by number and start time.
     processes: BTreeSet<String>,
     /// The numbers of processes that were found outside of the session, sorted.
@@ -97,25 +100,8 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 impl Memory {
     pub(super) fn read(folder: &Path) -> Self {
         let path = folder.join("memory.json");
-        let read = small_file::read(&path).ok();
-        let read = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let read: Value = read.unwrap_or_default();
-        let records = object(&read["records"]).map(|(path, value)| (path.clone(), place(value)));
-        let files = object(&read["files"]).filter_map(|(path, value)| {
-            let text = |name: &str| value[name].as_str().map(str::to_owned);
-            let mark = FileMark {
-                stamp: text("stamp")?,
-                content: text("content")?,
-                about: text("about")?,
-            };
-            Some((path.clone(), mark))
-        });
-        let known = Known {
-            records: records.collect(),
-            files: files.collect(),
-            processes: texts(&read["processes"]).collect(),
-            others: numbers(read["others"].as_str().unwrap_or_default()),
-        };
+        let read = small_file::read(&path).unwrap_or_default();
+        let known = reading::known(&read);
         Self {
             read: known.clone(),
             known,
@@ -153,34 +139,6 @@ impl Memory {
     }
 }
 
-fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    value.as_object().into_iter().flatten()
-}
-
-fn texts(value: &Value) -> impl Iterator<Item = String> {
-    let list = value.as_array().into_iter().flatten();
-    list.filter_map(|value| value.as_str().map(str::to_owned))
-}
-
-/// Numbers in one text: a list of so many values would take longer to read than all else.
-fn numbers(text: &str) -> Vec<u32> {
-    text.split(' ')
-        .filter_map(|word| word.parse().ok())
-        .collect()
-}
-
-fn place(value: &Value) -> ReadPosition {
-    let open = object(&value["open"]).filter_map(|(call, value)| {
-        let tool = value["tool"].as_str()?.to_owned();
-        Some((call.clone(), (tool, Time(value["at"].as_u64()?))))
-    });
-    ReadPosition {
-        offset: value["offset"].as_u64().unwrap_or(0),
-        through: Time(value["through"].as_u64().unwrap_or(0)),
-        open: open.collect(),
-    }
-}
-
 fn mark_json(mark: &FileMark) -> Value {
     let FileMark {
         stamp,
@@ -214,7 +172,21 @@ mod tests {
         };
         memory.records.insert("/a".to_owned(), place);
         memory.others.extend([1, 22, 333]);
+        memory.learn(&Process { id: 7, started: 8 });
+        let mark = FileMark {
+            stamp: "1-2".to_owned(),
+            content: "c".to_owned(),
+            about: "a \"file\"".to_owned(),
+        };
+        memory.files.insert("/\u{e9}\n".to_owned(), Rc::new(mark));
         memory.write();
+        assert_eq!(*Memory::read(folder.path()), *memory);
+        // Of a file that somebody changed, what is still as we write it counts.
+        let path = folder.path().join("memory.json");
+        let text = fs::read_to_string(&path).unwrap();
+        let with_another = text.replace(r#""files":{"#, r#""files":{"/b":{"stamp":7},"#);
+        assert_ne!(with_another, text);
+        fs::write(&path, with_another).unwrap();
         assert_eq!(*Memory::read(folder.path()), *memory);
         for text in ["", "{", "[]", r#"{"records":7}"#, r#"{"records":{"/a":7}}"#] {
             fs::write(folder.path().join("memory.json"), text).unwrap();

@@ -7,6 +7,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use engine::{AgentName, AgentPattern, Definition, Time, Unguarded, Witness, Work, Worker};
 use hosts::SessionHost;
@@ -26,6 +27,9 @@ const PROGRAM: &str = "the program";
 /// Folders of agents are not deeper, and do not hold more.
 const MOST_DEPTH: u32 = 3;
 const MOST_FILES: usize = 2000;
+
+/// Files by their paths.
+type Marks = BTreeMap<String, Rc<FileMark>>;
 
 /// The front matter is at the beginning.
 const MOST_READ: u64 = 256 * 1024;
@@ -92,9 +96,9 @@ impl<'a> Look<'a> {
 
     /// Every file of interest, as it is now. What cannot be read is taken for what it was, and looked
     /// at again the next time: an error of the disk is nobody's deed.
-    fn marks(&self, before: &BTreeMap<String, FileMark>) -> BTreeMap<String, FileMark> {
+    fn marks(&self, before: &Marks) -> Marks {
         let mut marks = BTreeMap::new();
-        let add = |marks: &mut BTreeMap<_, _>, path: &Path, found: io::Result<FileMark>| {
+        let add = |marks: &mut Marks, path: &Path, found: io::Result<Rc<FileMark>>| {
             let name = path.to_string_lossy().into_owned();
             let mark = match found {
                 Ok(mark) => Some(mark),
@@ -113,7 +117,7 @@ impl<'a> Look<'a> {
         for path in &self.given {
             // An agent's file was looked at already, and is the same to the run.
             let known = marks.get(path.to_string_lossy().as_ref());
-            if known.is_some_and(|mark: &FileMark| !mark.about.is_empty()) {
+            if known.is_some_and(|mark| !mark.about.is_empty()) {
                 continue;
             }
             let about = |text: &[u8]| match self.about(path, text) {
@@ -128,10 +132,12 @@ impl<'a> Look<'a> {
             add(&mut marks, path, found);
         }
         for path in programs(before) {
-            let found = fs::metadata(&path).map(|found| FileMark {
-                stamp: stamp(&found),
-                content: String::new(),
-                about: PROGRAM.to_owned(),
+            let found = fs::metadata(&path).map(|found| {
+                Rc::new(FileMark {
+                    stamp: stamp(&found),
+                    content: String::new(),
+                    about: PROGRAM.to_owned(),
+                })
             });
             add(&mut marks, Path::new(&path), found);
         }
@@ -156,20 +162,16 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn changes(
-        &self,
-        before: &BTreeMap<String, FileMark>,
-        now: &BTreeMap<String, FileMark>,
-    ) -> Vec<String> {
+    fn changes(&self, before: &Marks, now: &Marks) -> Vec<String> {
         let mut changes = Vec::new();
         for (path, mark) in now.iter().filter(|(_, mark)| !mark.about.is_empty()) {
-            let shown = self.shown(path);
+            let shown = || self.shown(path);
             match before.get(path) {
                 // Settings are always there, if only as an empty file.
                 None if mark.about == relied_settings::ABOUT => {}
                 Some(known) if known.about == mark.about && known.is_same(mark) => {}
                 Some(known) if known.about == mark.about => {
-                    changes.push(format!("{} was changed ({shown})", mark.about));
+                    changes.push(format!("{} was changed ({})", mark.about, shown()));
                 }
                 Some(_) | None => {
                     let others = before.values().any(|other| other.about == mark.about);
@@ -178,7 +180,7 @@ impl<'a> Look<'a> {
                     } else {
                         "has a new file"
                     };
-                    changes.push(format!("{} {how} ({shown})", mark.about));
+                    changes.push(format!("{} {how} ({})", mark.about, shown()));
                 }
             }
         }
@@ -203,7 +205,7 @@ impl<'a> Look<'a> {
 
 /// The program that began the run, which another copy of it does not replace. It is large, so its
 /// stamp must do.
-fn programs(before: &BTreeMap<String, FileMark>) -> Vec<String> {
+fn programs(before: &Marks) -> Vec<String> {
     let known = before.iter().filter(|(_, mark)| mark.about == PROGRAM);
     let known: Vec<String> = known.map(|(path, _)| path.clone()).collect();
     if !before.is_empty() {
@@ -216,24 +218,20 @@ fn programs(before: &BTreeMap<String, FileMark>) -> Vec<String> {
 }
 
 /// A file as it is now. One with the same stamp was not touched, and is not read.
-fn mark(
-    path: &Path,
-    before: &BTreeMap<String, FileMark>,
-    about: &dyn Fn(&[u8]) -> String,
-) -> io::Result<FileMark> {
+fn mark(path: &Path, before: &Marks, about: &dyn Fn(&[u8]) -> String) -> io::Result<Rc<FileMark>> {
     let before = before.get(path.to_string_lossy().as_ref());
     let stamp = stamp(&fs::metadata(path)?);
     if let Some(known) = before.filter(|known| known.stamp == stamp) {
-        return Ok(known.clone());
+        return Ok(Rc::clone(known));
     }
     let mut bytes = Vec::new();
     let mut file = fs::File::open(path)?.take(MOST_READ);
     file.read_to_end(&mut bytes)?;
-    Ok(FileMark {
+    Ok(Rc::new(FileMark {
         stamp,
         content: evidence::hash(&bytes).to_string(),
         about: about(&bytes),
-    })
+    }))
 }
 
 /// Does the error say that there is no such file?
@@ -245,20 +243,39 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The files of this folder that were there at the last look.
-fn known_in(folder: &Path, before: &BTreeMap<String, FileMark>) -> Vec<PathBuf> {
+fn known_in(folder: &Path, before: &Marks) -> Vec<PathBuf> {
     let known = before.keys().map(PathBuf::from);
     known.filter(|path| path.starts_with(folder)).collect()
 }
 
+/// Its size, times and number. Each look makes one for every file, so it is put together by hand.
 pub(super) fn stamp(found: &Metadata) -> String {
-    format!(
-        "{}-{}.{}-{}.{}",
-        found.len(),
-        found.mtime(),
-        found.mtime_nsec(),
-        found.ctime(),
-        found.ino()
-    )
+    let mut stamp = String::with_capacity(LONGEST_STAMP);
+    push_number(&mut stamp, found.len());
+    for (before, number) in [
+        ('-', found.mtime()),
+        ('.', found.mtime_nsec()),
+        ('-', found.ctime()),
+    ] {
+        stamp.push(before);
+        if number < 0 {
+            stamp.push('-');
+        }
+        push_number(&mut stamp, number.unsigned_abs());
+    }
+    stamp.push('.');
+    push_number(&mut stamp, found.ino());
+    stamp
+}
+
+/// Five numbers, two signs and what is between them.
+const LONGEST_STAMP: usize = 5 * 20 + 2 + 4;
+
+fn push_number(text: &mut String, number: u64) {
+    if number > 9 {
+        push_number(text, number / 10);
+    }
+    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 fn agent_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -334,15 +351,15 @@ fn agents(definition: &Definition) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn mark(stamp: &str, content: &str, about: &str) -> FileMark {
-        FileMark {
+    fn mark(stamp: &str, content: &str, about: &str) -> Rc<FileMark> {
+        Rc::new(FileMark {
             stamp: stamp.to_owned(),
             content: content.to_owned(),
             about: about.to_owned(),
-        }
+        })
     }
 
-    fn changes(before: &[(&str, FileMark)], now: &[(&str, FileMark)]) -> Vec<String> {
+    fn changes(before: &[(&str, Rc<FileMark>)], now: &[(&str, Rc<FileMark>)]) -> Vec<String> {
         let look = Look {
             worktree: Path::new("/p"),
             definition: None,
@@ -352,7 +369,7 @@ mod tests {
             settings: Vec::new(),
             host: hosts::DEFAULT_SESSION_HOST,
         };
-        let marks = |all: &[(&str, FileMark)]| {
+        let marks = |all: &[(&str, Rc<FileMark>)]| {
             let all = all
                 .iter()
                 .map(|(path, mark)| ((*path).to_owned(), mark.clone()));
@@ -438,6 +455,27 @@ mod tests {
         assert_eq!(look.marks(&before), before);
         fs::remove_file(&agents).unwrap();
         assert_eq!(look.marks(&before), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_stamp_is_size_times_and_number() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "12345678901").unwrap();
+        for (seconds, nanoseconds) in [(0, 0), (1_600_000_000, 7), (-3, 120)] {
+            let at = rustix::fs::Timespec {
+                tv_sec: seconds,
+                tv_nsec: nanoseconds,
+            };
+            let times = rustix::fs::Timestamps {
+                last_access: at,
+                last_modification: at,
+            };
+            rustix::fs::futimens(file.as_file(), &times).unwrap();
+            let found = fs::metadata(file.path()).unwrap();
+            let (changed, number) = (found.ctime(), found.ino());
+            let expected = format!("11-{seconds}.{nanoseconds}-{changed}.{number}");
+            assert_eq!(stamp(&found), expected);
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use hosts::SessionHost;
 use hosts::settings::Settings;
@@ -34,27 +35,27 @@ pub(super) fn files(
 /// A settings file as it is now. One that does not exist says nothing, as an empty one does.
 pub(super) fn mark(
     path: &Path,
-    before: Option<&FileMark>,
+    before: Option<&Rc<FileMark>>,
     host: &SessionHost,
-) -> io::Result<FileMark> {
+) -> io::Result<Rc<FileMark>> {
     let stamp = match fs::metadata(path) {
         Ok(found) => stamp(&found),
         Err(error) if is_absent(&error) => "none".to_owned(),
         Err(error) => return Err(error),
     };
     if let Some(known) = before.filter(|known| known.stamp == stamp) {
-        return Ok(known.clone());
+        return Ok(Rc::clone(known));
     }
     let mut bytes = Vec::new();
     if stamp != "none" {
         let mut file = fs::File::open(path)?.take(MOST_BYTES);
         file.read_to_end(&mut bytes)?;
     }
-    Ok(FileMark {
+    Ok(Rc::new(FileMark {
         stamp,
         content: evidence::hash(guard_text(&bytes, host).as_bytes()).to_string(),
         about: ABOUT.to_owned(),
-    })
+    }))
 }
 
 /// Nothing of a file that is not valid counts for the host.

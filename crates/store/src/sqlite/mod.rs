@@ -107,6 +107,13 @@ impl Sqlite {
         summary.map_err(|broken| self.folder.damaged(broken))
     }
 
+    /// Does something that reads several times, in one snapshot.
+    pub(crate) fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
+        // Where there is none, each read has one of its own.
+        let _snapshot = self.connection.unchecked_transaction();
+        read()
+    }
+
     /// Makes the store read-only, because this was found.
     pub fn mark_damaged(&self, what: String) {
         let _ = self.folder.damaged(Corruption(what));

@@ -91,17 +91,56 @@ impl Item {
 
     /// The item of such a line.
     pub(crate) fn read(line: &str) -> Option<Self> {
-        type Text = Option<String>;
-        let fields: (u64, String, Text, Text, Text, Text) = serde_json::from_str(line).ok()?;
-        let (at, kind, about, outcome, from, to) = fields;
-        let stage = |name: Text| name.as_deref().map(StageName::parse).transpose().ok();
+        type Fields<T> = (u64, T, Option<T>, Option<T>, Option<T>, Option<T>);
+        // Hardly any text has to be unescaped, and a view shows many items.
+        match serde_json::from_str::<Fields<&str>>(line) {
+            Ok((at, kind, about, outcome, from, to)) => {
+                Self::of(at, kind, [about, outcome, from, to])
+            }
+            Err(_) => {
+                let fields: Fields<String> = serde_json::from_str(line).ok()?;
+                let (at, kind, about, outcome, from, to) = fields;
+                let texts = [&about, &outcome, &from, &to];
+                Self::of(at, &kind, texts.map(Option::as_deref))
+            }
+        }
+    }
+
+    fn of(at: u64, kind: &str, texts: [Option<&str>; 4]) -> Option<Self> {
+        let [about, outcome, from, to] = texts;
+        let stage = |name: Option<&str>| name.map(StageName::parse).transpose().ok();
         Some(Self {
             at: Time(at),
-            kind: ItemKind::parse(&kind)?,
-            about,
-            outcome,
+            kind: ItemKind::parse(kind)?,
+            about: about.map(str::to_owned),
+            outcome: outcome.map(str::to_owned),
             from: stage(from)?,
             to: stage(to)?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_random::TestRandom;
+
+    #[test]
+    fn an_item_is_read_as_it_was_kept() {
+        let mut random = TestRandom::new(3);
+        for number in 0..500 {
+            let text = random.hostile_text(20);
+            for about in [None, Some("plain".to_owned()), Some(text)] {
+                let item = Item {
+                    outcome: about.clone(),
+                    to: StageName::parse("testing").ok(),
+                    ..Item::remark(Time(number), ItemKind::Note, about)
+                };
+                assert_eq!(Item::read(&item.line()), Some(item));
+            }
+        }
+        for line in ["", "7", r#"[7,"note"]"#, r#"[7,"x",null,null,null,null]"#] {
+            assert_eq!(Item::read(line), None, "{line}");
+        }
     }
 }

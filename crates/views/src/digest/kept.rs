@@ -1,9 +1,13 @@
 //! A digest as text that is kept between two renderings. It is a cache: an unreadable one is rebuilt.
+//!
+//! Every change of a run reads and writes it, so there is no tree of values in between.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use engine::{AgentName, DispatchId, SessionId, StageName, Time};
-use serde_json::{Value, json};
+use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
 use super::{JournalDigest, Verdict};
 use crate::fact::AgentNames;
@@ -12,31 +16,18 @@ use crate::fact::AgentNames;
 const HISTORY: char = 'h';
 const LOG: char = 'l';
 
+/// About as long is all that is short.
+const SHORT: usize = 512;
+
 impl JournalDigest {
     /// One line with all that is short, and one for each line of its lists.
     pub fn text(&self) -> String {
-        let workers = self.names.workers();
-        let workers: Vec<Value> = workers
-            .map(|(id, agent)| json!([id.0, agent.as_str()]))
-            .collect();
-        let sessions = self.sessions.iter().map(SessionId::as_str);
-        let visited = self.visited.iter().map(StageName::as_str);
-        let reached = self.reached.iter().map(|(name, at)| json!([name, at.0]));
-        let verdicts = self.verdicts.iter();
-        let verdicts = verdicts.map(|(name, said)| json!([name, said.passed, said.failed]));
-        let head = json!({
-            "version": self.version,
-            "place": self.place.as_ref().map(StageName::as_str),
-            "workers": workers,
-            "sessions": sessions.collect::<Vec<_>>(),
-            "was_reset": self.was_reset,
-            "visited": visited.collect::<Vec<_>>(),
-            "reached": reached.collect::<Vec<_>>(),
-            "verdicts": verdicts.collect::<Vec<_>>(),
-        });
-        let mut text = head.to_string();
         let lists = self.history.iter().chain(&self.log);
-        text.reserve(lists.map(|line| line.len() + 2).sum());
+        let length: usize = lists.map(|line| line.len() + 2).sum();
+        let mut head = Vec::with_capacity(SHORT + length);
+        // Numbers and texts can always be written, and the text is JSON.
+        let _ = serde_json::to_writer(&mut head, &Head(self));
+        let mut text = String::from_utf8(head).unwrap_or_default();
         for (mark, list) in [(HISTORY, &self.history), (LOG, &self.log)] {
             for line in list {
                 text.push('\n');
@@ -50,7 +41,6 @@ impl JournalDigest {
     /// The digest of such a text.
     pub fn read(text: &str) -> Option<Self> {
         let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
-        let head: Value = serde_json::from_str(head).ok()?;
         let (mut history, mut log) = (Vec::new(), Vec::new());
         for line in rest.lines() {
             match (line.strip_prefix(HISTORY), line.strip_prefix(LOG)) {
@@ -59,57 +49,118 @@ impl JournalDigest {
                 (None, None) => return None,
             }
         }
-        let place = head["place"].as_str();
+        let ReadHead(digest) = serde_json::from_str(head).ok()?;
         Some(Self {
-            version: head["version"].as_u64()?,
-            place: place.map(StageName::parse).transpose().ok()?,
-            names: names(&head["workers"])?,
-            sessions: sessions(&head["sessions"])?,
-            was_reset: head["was_reset"].as_bool()?,
-            visited: visited(&head["visited"])?,
-            reached: reached(&head["reached"])?,
-            verdicts: verdicts(&head["verdicts"])?,
             history,
             log,
+            ..digest
         })
     }
 }
 
-fn names(workers: &Value) -> Option<AgentNames> {
-    let mut names = AgentNames::default();
-    for worker in workers.as_array()? {
-        let id = u32::try_from(worker[0].as_u64()?).ok()?;
-        let agent = AgentName::parse(worker[1].as_str()?).ok()?;
-        names.insert(DispatchId(id), agent);
+/// All that is short.
+struct Head<'a>(&'a JournalDigest);
+
+impl Serialize for Head<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(digest) = self;
+        let place = digest.place.as_ref().map(StageName::as_str);
+        let workers = digest.names.workers();
+        let workers: Vec<(u32, &str)> = workers.map(|(id, name)| (id.0, name.as_str())).collect();
+        let sessions: Vec<&str> = digest.sessions.iter().map(SessionId::as_str).collect();
+        let visited: Vec<&str> = digest.visited.iter().map(StageName::as_str).collect();
+        let reached = digest.reached.iter().map(|(name, at)| (name, at.0));
+        let verdicts = digest.verdicts.iter();
+        let verdicts = verdicts.map(|(name, said)| (name, said.passed, said.failed));
+        let mut head = to.serialize_struct("digest", 8)?;
+        head.serialize_field("version", &digest.version)?;
+        head.serialize_field("place", &place)?;
+        head.serialize_field("workers", &workers)?;
+        head.serialize_field("sessions", &sessions)?;
+        head.serialize_field("was_reset", &digest.was_reset)?;
+        head.serialize_field("visited", &visited)?;
+        head.serialize_field("reached", &reached.collect::<Vec<_>>())?;
+        head.serialize_field("verdicts", &verdicts.collect::<Vec<_>>())?;
+        head.end()
     }
-    Some(names)
 }
 
-fn sessions(list: &Value) -> Option<Vec<SessionId>> {
-    let sessions = list.as_array()?.iter();
-    sessions
-        .map(|session| SessionId::parse(session.as_str()?).ok())
+/// The same as it is read: a digest without lists.
+struct ReadHead(JournalDigest);
+
+impl<'de> Deserialize<'de> for ReadHead {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(HeadVisitor)
+    }
+}
+
+struct HeadVisitor;
+
+impl<'de> Visitor<'de> for HeadVisitor {
+    type Value = ReadHead;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the head of a digest")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<ReadHead, M::Error> {
+        let mut digest = JournalDigest::default();
+        let mut known = 0;
+        while let Some(name) = members.next_key()? {
+            known += 1;
+            match name {
+                "version" => digest.version = members.next_value()?,
+                "place" => digest.place = place(members.next_value()?)?,
+                "workers" => digest.names = names(members.next_value()?)?,
+                "sessions" => digest.sessions = sessions(&members.next_value::<Vec<_>>()?)?,
+                "was_reset" => digest.was_reset = members.next_value()?,
+                "visited" => digest.visited = visited(&members.next_value::<Vec<_>>()?)?,
+                "reached" => digest.reached = reached(members.next_value()?),
+                "verdicts" => digest.verdicts = verdicts(members.next_value()?),
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                    known -= 1;
+                }
+            }
+        }
+        match known {
+            8 => Ok(ReadHead(digest)),
+            _ => Err(M::Error::custom("a part is missing")),
+        }
+    }
+}
+
+fn place<E: serde::de::Error>(name: Option<&str>) -> Result<Option<StageName>, E> {
+    name.map(StageName::parse).transpose().map_err(E::custom)
+}
+
+fn names<E: serde::de::Error>(workers: Vec<(u32, &str)>) -> Result<AgentNames, E> {
+    let mut names = AgentNames::default();
+    for (id, agent) in workers {
+        names.insert(DispatchId(id), AgentName::parse(agent).map_err(E::custom)?);
+    }
+    Ok(names)
+}
+
+fn sessions<E: serde::de::Error>(list: &[String]) -> Result<Vec<SessionId>, E> {
+    let sessions = list.iter().map(|session| SessionId::parse(session));
+    sessions.collect::<Result<_, _>>().map_err(E::custom)
+}
+
+fn visited<E: serde::de::Error>(list: &[&str]) -> Result<Vec<StageName>, E> {
+    let names = list.iter().map(|name| StageName::parse(name));
+    names.collect::<Result<_, _>>().map_err(E::custom)
+}
+
+fn reached(list: Vec<(String, u64)>) -> BTreeMap<String, Time> {
+    list.into_iter()
+        .map(|(name, at)| (name, Time(at)))
         .collect()
 }
 
-fn visited(list: &Value) -> Option<Vec<StageName>> {
-    let names = list.as_array()?.iter();
-    names
-        .map(|name| StageName::parse(name.as_str()?).ok())
-        .collect()
-}
-
-fn verdicts(list: &Value) -> Option<BTreeMap<String, Verdict>> {
-    let verdict = |said: &Value| {
-        let passed = said[1].as_bool()?;
-        let failed = u32::try_from(said[2].as_u64()?).ok()?;
-        Some((said[0].as_str()?.to_owned(), Verdict { passed, failed }))
-    };
-    list.as_array()?.iter().map(verdict).collect()
-}
-
-fn reached(list: &Value) -> Option<BTreeMap<String, Time>> {
-    let list = list.as_array()?.iter();
-    list.map(|pair| Some((pair[0].as_str()?.to_owned(), Time(pair[1].as_u64()?))))
+fn verdicts(list: Vec<(String, bool, u32)>) -> BTreeMap<String, Verdict> {
+    let verdicts = list.into_iter();
+    verdicts
+        .map(|(name, passed, failed)| (name, Verdict { passed, failed }))
         .collect()
 }

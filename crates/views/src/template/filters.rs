@@ -3,7 +3,7 @@
 use minijinja::{Environment, Error, ErrorKind, Value};
 use serde_json::Value as Json;
 
-use crate::json::{json_line, json_text};
+use crate::json::{json_line, json_string, json_text};
 use crate::markdown::escaped;
 use crate::safe::line;
 use crate::yaml::{quoted, scalar};
@@ -42,7 +42,7 @@ pub(super) fn yaml(value: &Value) -> Result<String, Error> {
 
 pub(super) fn json(value: &Value) -> Result<String, Error> {
     match value.as_str() {
-        Some(text) => Ok(json_line(&text.into())),
+        Some(text) => Ok(json_string(text)),
         None => Ok(json_line(&tree(value)?)),
     }
 }
