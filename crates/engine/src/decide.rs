@@ -19,6 +19,7 @@ mod task;
 mod view;
 mod work_end;
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -47,7 +48,7 @@ use crate::stage::Stage;
 pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
     let mut draft = Draft {
         pipeline,
-        run: run.clone(),
+        run: Cow::Borrowed(run),
         at: event.at,
         by: event.by.clone(),
         tree: tree(event, evidence),
@@ -312,7 +313,8 @@ impl Verdict {
 /// A decision in the making: the run as it will be, and the entries that make it so.
 pub(crate) struct Draft<'a> {
     pub pipeline: &'a Pipeline,
-    pub run: Run,
+    /// Copied when the first entry changes it: most judgements leave none.
+    pub run: Cow<'a, Run>,
     pub at: Time,
     pub by: Who,
     pub tree: Option<Hash>,
@@ -329,7 +331,7 @@ impl<'a> Draft<'a> {
             rule,
             fact,
         };
-        let folded = fold_entry(&mut self.run, &entry);
+        let folded = fold_entry(self.run.to_mut(), &entry);
         debug_assert!(
             folded.is_ok(),
             "an entry of the engine does not apply: {folded:?}"

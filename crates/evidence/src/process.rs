@@ -1,5 +1,6 @@
 //! Processes: is the holder of a run still alive? Ids are reused, so the start time counts, too.
 
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -131,19 +132,18 @@ fn environment_file(id: u32) -> PathBuf {
     Path::new("/proc").join(id.to_string()).join("environ")
 }
 
+/// Variables end with a zero byte, which is found fastest as the end of a C string.
 fn has(id: u32, mark: &[u8]) -> bool {
     let environment = small_file::read(&environment_file(id)).unwrap_or_default();
     let mut rest = environment.as_slice();
-    loop {
-        let after = rest.strip_prefix(mark);
-        if after.is_some_and(|after| after.first().is_none_or(|byte| *byte == 0)) {
+    while let Ok(variable) = CStr::from_bytes_until_nul(rest) {
+        let variable = variable.to_bytes();
+        if variable == mark {
             return true;
         }
-        match rest.iter().position(|byte| *byte == 0) {
-            Some(end) => rest = &rest[end + 1..],
-            None => return false,
-        }
+        rest = rest.get(variable.len() + 1..).unwrap_or_default();
     }
+    rest == mark
 }
 
 fn look_up_in(processes: &Path, id: u32) -> (Lookup, Option<String>) {

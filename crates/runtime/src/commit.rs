@@ -7,7 +7,7 @@ use engine::{
     ArtifactName, Decision, Entry, Event, Happening, Needs, Refusal, Reply, Rule, Time, Who,
 };
 use evidence::{GivenArtifact, Looked};
-use store::{Backend, Commit, Content, Key, StoredEntry, Transacted};
+use store::{Commit, Content, Key, StoredEntry, Transacted};
 
 use crate::clock;
 use crate::failure::Failure;
@@ -155,7 +155,8 @@ pub fn store(
         let known = decision.take();
         known.unwrap_or_else(|| engine::decide(&pipeline, run, &proposal.event, &looked.evidence))
     };
-    match workspace.store.transact(&commit, &mut decide)? {
+    let transacted = workspace.store.transact_on(&stored, &commit, &mut decide)?;
+    match transacted {
         Transacted::Done {
             decision,
             stored,

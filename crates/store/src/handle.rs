@@ -49,6 +49,19 @@ impl Handle {
         }
     }
 
+    /// `transact` on this run, as the caller has read it: as long as it is the same, it is not read again.
+    pub fn transact_on(
+        &mut self,
+        known: &StoredRun,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        match self {
+            Self::Alone(sqlite) => sqlite.transact_on(Some(known), commit, decide),
+            Self::Together(group) => group.transact(commit, decide),
+        }
+    }
+
     /// Reads the database directly.
     pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
         match self {

@@ -1,6 +1,7 @@
 //! The audit: could `decide` have written this journal? Every decision is judged again on the run
 //! before it, with what its own entries say as the evidence.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -283,7 +284,7 @@ impl<'a> Audit<'a> {
         let evidence = Evidence::default();
         let mut draft = Draft {
             pipeline: self.pipeline,
-            run: run.clone(),
+            run: Cow::Borrowed(run),
             at: entry.at,
             by: entry.by.clone(),
             tree,

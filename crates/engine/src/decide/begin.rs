@@ -1,5 +1,6 @@
 //! Starting: a new run at the start stage, or a fork of another run.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -119,7 +120,7 @@ fn first(
     let entries = Vec::from([entry]);
     let mut draft = Draft {
         pipeline,
-        run,
+        run: Cow::Owned(run),
         at,
         by: by.clone(),
         tree: None,

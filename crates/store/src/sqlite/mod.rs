@@ -114,6 +114,18 @@ impl Sqlite {
         read()
     }
 
+    /// `transact` for a caller that has read the run before: as long as it is the same, it is not read again.
+    pub(crate) fn transact_on(
+        &mut self,
+        known: Option<&StoredRun>,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        let transacted = write::transact(self, commit, known, decide)?;
+        self.shorten_log(VERY_LONG_LOG);
+        Ok(transacted)
+    }
+
     /// Makes the store read-only, because this was found.
     pub fn mark_damaged(&self, what: String) {
         let _ = self.folder.damaged(Corruption(what));
@@ -267,9 +279,7 @@ impl Backend for Sqlite {
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error> {
-        let transacted = write::transact(self, commit, decide)?;
-        self.shorten_log(VERY_LONG_LOG);
-        Ok(transacted)
+        self.transact_on(None, commit, decide)
     }
 
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {

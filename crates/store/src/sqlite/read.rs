@@ -78,6 +78,26 @@ impl<'a> Reader<'a> {
         self.with_run(run, |row| self.found(run, row))
     }
 
+    /// The same for a caller that has read it before: a run with the same end of its journal is the same.
+    pub(super) fn run_again(
+        &self,
+        run: &RunId,
+        known: Option<&StoredRun>,
+    ) -> Result<Option<FoundRun>, Error> {
+        self.with_run(run, |row| {
+            let is_same =
+                |known: &&StoredRun| known.tip() == row.tip && known.origin() == row.origin();
+            match known.filter(is_same) {
+                Some(known) => {
+                    self.check_tip(run, &row)?;
+                    let (number, stored) = (row.number, known.clone());
+                    Ok(FoundRun { number, stored })
+                }
+                None => self.found(run, row),
+            }
+        })
+    }
+
     /// The same with its compiled definition, if it exists in the format of this build.
     pub(super) fn run_and_compiled(
         &self,
@@ -110,12 +130,18 @@ impl<'a> Reader<'a> {
         read(RunRow::read(row).map_err(fault)?).map(Some)
     }
 
-    fn found(&self, run: &RunId, row: RunRow) -> Result<FoundRun, Error> {
+    /// The last entry must be the one that the row names.
+    fn check_tip(&self, run: &RunId, row: &RunRow) -> Result<(), Error> {
         let tip = place(row.number, row.tip.version);
         let last = self.one(sql::ENTRY_HASH, [tip], |row| row.get(0).map(Hash))?;
-        if last != Some(row.tip.head) {
-            return Err(self.torn(run));
+        match last {
+            Some(last) if last == row.tip.head => Ok(()),
+            Some(_) | None => Err(self.torn(run)),
         }
+    }
+
+    fn found(&self, run: &RunId, row: RunRow) -> Result<FoundRun, Error> {
+        self.check_tip(run, &row)?;
         let state = match record::state_from_bytes(&row.state, row.tip, row.origin()) {
             Ok(Cached::Value(state)) => state,
             Ok(Cached::OtherFormat) => self.replay(run, &row)?,

@@ -191,9 +191,11 @@ fn earlier(writing: &WriteTransaction<'_>, new: &NewRun<'_>) -> Result<Option<St
     Ok(writing.reader().run(&run)?.map(|found| found.stored))
 }
 
+/// `known` is the run as the caller has read it, where it has.
 pub(super) fn transact(
     sqlite: &mut Sqlite,
     commit: &Commit<'_>,
+    known: Option<&StoredRun>,
     decide: &mut dyn FnMut(&Run) -> Decision,
 ) -> Result<Transacted, Error> {
     check_contents(commit.contents)?;
@@ -201,7 +203,8 @@ pub(super) fn transact(
     let unknown = || Error::UnknownRun {
         run: commit.run.clone(),
     };
-    let FoundRun { number, stored } = writing.reader().run(commit.run)?.ok_or_else(unknown)?;
+    let found = writing.reader().run_again(commit.run, known)?;
+    let FoundRun { number, stored } = found.ok_or_else(unknown)?;
     let conditions = CommitConditions::of(commit);
     if let Some(already) = conditions.earlier_result(writing.reader(), number, stored.version)? {
         return Ok(already);
