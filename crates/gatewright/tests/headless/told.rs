@@ -262,7 +262,7 @@ fn phases_tell_who_tries_again_why_it_failed() {
     told.runs("phases").succeeds();
     says(
         &prompt_of(&told.world, "executing/a", 1),
-        "says that it failed",
+        "the folder was locked",
     );
     told.matches_page(&expect_file![
         "../../../../docs/transcripts/headless-phases.md"
