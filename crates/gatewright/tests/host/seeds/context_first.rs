@@ -205,9 +205,12 @@ fn state_transitions() {
     assert_eq!(stage.place(), "EXECUTING running", "{}", stage.history());
     stage.project.person(["finish"], "").succeeds();
     assert_eq!(stage.place(), "COMPLETE completed");
-    // The next task begins again, and moves.
+    assert_eq!(stage.status(&stage.run())["task"], "GO-MAIN: begin");
+    // The next task begins again, and moves. It is what the person wrote, and has nothing of the last one.
     let resumed = stage.claude().resume(first.session_id());
     resumed.ask("the next task").succeeds();
+    assert_eq!(stage.status(&stage.run())["task"], "the next task");
+    assert_eq!(kept(&stage), ["gathered"]);
     assert_eq!(
         moves(&stage),
         [
