@@ -127,6 +127,7 @@ fn begin(group: &mut Group, pipeline: &Pipeline, number: u32) -> Result<StoredRu
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        base: None,
         unverified_host: None,
     };
     let new = NewRun {

@@ -121,6 +121,9 @@ fn begun(started: &Started, at: Time) -> Run {
         environment: started.environment,
         unguarded: Vec::new(),
         trail: Vec::new(),
+        base: started.base,
+        routes: BTreeMap::new(),
+        exits: BTreeMap::new(),
     }
 }
 
@@ -200,6 +203,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         Fact::NextTaskGiven { task } => run.next_task = Some(task.clone()),
         Fact::TaskBegan { task } => begin_task(run, task),
 
+        Fact::Routed(routed) => working::routed(run, routed),
         Fact::Moved(step) => moved(run, step, entry.at)?,
         Fact::Attached { session, process } => attached(run, session, *process, entry.at),
         Fact::Detached { session } => detached(run, session)?,
@@ -353,12 +357,19 @@ fn moved(run: &mut Run, step: &Move, at: Time) -> Result<(), Damage> {
     }
     match step.along {
         MoveReason::StaleGate => run.stale_returns += 1,
+        MoveReason::Outgrown(_) => {
+            run.panels.remove(&step.to);
+            run.graphs.remove(&step.to);
+        }
         MoveReason::Interrupted => run.graphs.retain(|_, graph| !is_done(graph)),
         MoveReason::Edge | MoveReason::Full(_) | MoveReason::Unapproved(_) => {
             run.panels.remove(&step.to);
             run.graphs.remove(&step.to);
         }
     }
+    run.exits.insert(step.from.clone(), step.outcome.clone());
+    // Who is on the longer way has left the shorter one.
+    run.routes.retain(|_, held| held.longer != step.to);
     run.position = Position {
         resume: step.resume.clone(),
         ..arrival(step.to.clone(), run.position.visit + 1, at)
@@ -392,6 +403,7 @@ fn begin_task(run: &mut Run, task: &str) {
     run.graphs.clear();
     run.trail.clear();
     run.position.happened.clear();
+    run.exits.clear();
 }
 
 /// Captured files still exist, and count as old from now on.
@@ -416,6 +428,8 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.panels.clear();
     run.graphs.clear();
     run.trail.clear();
+    run.routes.clear();
+    run.exits.clear();
     run.holds = 0;
     settle_unguarded(run);
     guarded_from(run, at);
@@ -443,6 +457,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         outside: run.outside,
         environment: run.environment,
         made: core::mem::take(&mut run.made),
+        base: run.base,
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         grants: run.grants,

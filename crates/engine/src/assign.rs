@@ -85,7 +85,9 @@ fn names_in(stage: &Stage) -> Vec<&str> {
             let panel = review.panel.iter().map(|member| member.agent.as_str());
             panel.chain([review.owner.as_str()]).collect()
         }
-        Work::Agent(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
+        Work::Agent(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) => {
+            Vec::new()
+        }
     }
 }
 
@@ -115,6 +117,10 @@ pub(crate) fn assign(
         Work::Check(_) => obstacle(
             Rule::AgentOutOfTurn,
             format!("{} is a check, which gatewright runs itself", stage.name),
+        ),
+        Work::Route(_) => obstacle(
+            Rule::AgentOutOfTurn,
+            format!("{} is a route, which gatewright decides itself", stage.name),
         ),
         Work::Ask(_) => obstacle(Rule::RunWaits, format!("{} waits for a person", stage.name)),
     }

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::change::Routed;
 use crate::check_result::{CheckEnd, CheckVerdict};
 use crate::names::{AgentName, ArtifactName, CounterName, Hash, StageName, StepId};
 use crate::outcome::{Fault, Outcome};
@@ -31,6 +32,8 @@ pub enum MoveReason {
     Interrupted,
     /// A gate checked another tree than the current one.
     StaleGate,
+    /// The change no longer meets the rule of this route: its longer way.
+    Outgrown(StageName),
 }
 
 /// Something that happened in a stage and that those who come after it must know.
@@ -55,6 +58,8 @@ pub enum Happened {
         verdict: CheckVerdict,
         commands: Vec<CommandEnd>,
     },
+    /// The engine chose a way, or found that the run no longer fits the way that it chose.
+    Routed(Routed),
     /// A person answered the question of the stage, perhaps in words of their own.
     Answered {
         by: String,
@@ -102,7 +107,9 @@ impl Happened {
             Self::Skipped { reason, .. }
             | Self::Reset { reason, .. }
             | Self::Restored { reason, .. } => Some(reason),
-            Self::Worked { .. } | Self::Failed { .. } | Self::Checked { .. } => None,
+            Self::Worked { .. } | Self::Failed { .. } | Self::Checked { .. } | Self::Routed(_) => {
+                None
+            }
         }
     }
 
@@ -112,6 +119,7 @@ impl Happened {
             Self::Worked { .. } => true,
             Self::Failed { agent, .. } => agent.is_some(),
             Self::Checked { .. }
+            | Self::Routed(_)
             | Self::Answered { .. }
             | Self::Skipped { .. }
             | Self::Continued { .. }

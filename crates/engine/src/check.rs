@@ -7,6 +7,7 @@ mod loops;
 mod outcomes;
 mod proofs;
 mod references;
+mod routes;
 mod ungated;
 mod unused;
 
@@ -23,6 +24,7 @@ pub(crate) fn check(definition: &Definition) -> Vec<Problem> {
     }
     problems.extend(outcomes::check(definition));
     problems.extend(artifacts::check(definition));
+    problems.extend(routes::check(definition));
     // The rest walks the graph, which needs a target for every edge.
     let graph = graph::StageGraph::of(definition);
     problems.extend(graph::check(&graph));

@@ -14,6 +14,7 @@ mod moving;
 mod outside;
 mod panel;
 mod people;
+mod routing;
 mod session;
 mod task;
 mod view;
@@ -201,6 +202,7 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
             tree,
         } => checks::ran(draft, stage, *visit, results, tree),
         EngineEvent::StepsRead { stage, visit } => graph::read(draft, stage, *visit),
+        EngineEvent::RouteReached { stage, visit } => routing::reached(draft, stage, *visit),
         EngineEvent::ViewChanged { view, path, how } => view::disturbed(draft, view, path, *how),
         EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
         EngineEvent::LeftUnused => session::left_unused(draft),

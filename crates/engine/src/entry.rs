@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::cause::MoveReason;
+use crate::change::Routed;
 use crate::check_result::{CheckResult, CheckVerdict, CheckedProgram, TreeAround};
 use crate::event::Who;
 use crate::names::{
@@ -182,6 +183,9 @@ pub enum Fact {
         stage: StageName,
     },
 
+    /// The engine decided a route, or looked at one again.
+    Routed(Box<Routed>),
+
     Answered {
         stage: StageName,
         answer: Outcome,
@@ -274,6 +278,8 @@ pub struct Started {
     pub queued: bool,
     /// The hash of the environment in which checks run. Older journals have none.
     pub environment: Option<Hash>,
+    /// The tree at the start, where a route may ask for the change since then.
+    pub base: Option<Hash>,
 }
 
 /// How a piece of work ended.

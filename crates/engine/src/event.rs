@@ -229,6 +229,8 @@ pub enum EngineEvent {
     },
     /// The steps of the stage that the run is in were read from where they are given.
     StepsRead { stage: StageName, visit: u32 },
+    /// The run is at a route, and its evidence was looked at.
+    RouteReached { stage: StageName, visit: u32 },
     /// Somebody changed the file of a view.
     ViewChanged {
         view: View,
@@ -272,6 +274,8 @@ pub struct Beginning {
     pub queued: bool,
     /// The hash of the environment in which checks will run.
     pub environment: Option<Hash>,
+    /// The tree at the start, where a route may ask for the change since then.
+    pub base: Option<Hash>,
     /// Why it is not certain that a host sees what the session does. The run is marked from its
     /// first moment.
     pub unverified_host: Option<String>,

@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::change::Change;
 use crate::names::{AgentName, ArtifactName, Hash, StepId, Time};
 use crate::run::Process;
 use crate::stage::{FieldOf, Step};
@@ -27,6 +28,19 @@ pub struct Needs {
     pub questions: Option<(FieldOf, Hash)>,
     /// Read the steps in this field of the captured artifact.
     pub steps: Option<(FieldOf, Hash)>,
+    /// Record the tree as the base of later changes.
+    pub base: bool,
+    /// Measure the change since the run began.
+    pub change: Option<ChangeNeed>,
+}
+
+/// How a change is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeNeed {
+    /// The base that the run recorded when it began, if it did.
+    pub base: Option<Hash>,
+    /// Count the lines, too.
+    pub lines: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +79,9 @@ pub struct Evidence {
     pub holder: Option<ProcessState>,
     pub questions: Option<Result<Vec<Question>, String>>,
     pub steps: Option<Result<Vec<Step>, String>>,
+    /// The base that was recorded, where that was possible.
+    pub base: Option<Hash>,
+    pub change: Option<Change>,
 }
 
 /// Is a process still there?

@@ -47,7 +47,9 @@ impl Stage {
                 work.fixes.iter().collect()
             }
             Work::Steps(work) if outcome == Some(&Outcome::Done) => work.leaves.iter().collect(),
-            Work::Review(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) => Vec::new(),
+            Work::Review(_) | Work::Steps(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) => {
+                Vec::new()
+            }
         }
     }
 }

@@ -5,10 +5,10 @@
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
 //! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `project_path`, `safe`, `redact`
-//! 2. what a pipeline file says: `stage`, `view`, `definition`, `leaves`, `steps`
-//! 3. what is recorded: `check_result`, `cause`, `run`, `event`, `entry`, `apply`, `evidence`
+//! 2. what a pipeline file says: `route`, `stage`, `view`, `definition`, `leaves`, `steps`
+//! 3. what is recorded: `check_result`, `change`, `cause`, `run`, `event`, `entry`, `apply`, `evidence`
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
-//! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`
+//! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`, `routing`
 //! 6. the judgement: `caller`, `backoff`, `decision`, `needs`, `decide`
 #![no_std]
 
@@ -20,6 +20,7 @@ mod assign;
 mod backoff;
 mod caller;
 mod cause;
+mod change;
 mod check;
 mod check_result;
 mod decide;
@@ -44,6 +45,8 @@ mod problem;
 mod project_path;
 mod question;
 mod redact;
+mod route;
+mod routing;
 mod rule;
 mod run;
 mod safe;
@@ -59,6 +62,7 @@ pub use assign::session_works;
 pub use backoff::backoff;
 pub use caller::{Held, held, may_act};
 pub use cause::{CommandEnd, Happened, MoveReason, Passage};
+pub use change::{Change, HeldRoute, LineCount, Miss, Routed, Unmet};
 pub use check_result::*;
 pub use decide::{Audit, begin, decide, fork, is_same_point, may_check};
 pub use decision::{ArtifactFault, ArtifactProblem, Decision, Refusal, Reply};
@@ -80,6 +84,7 @@ pub use pipeline::{Checked, Pipeline};
 pub use problem::{CheckRule, Place, Problem, Severity};
 pub use question::question_of;
 pub use redact::{REDACTED, redact};
+pub use route::{RouteRule, RouteWork};
 pub use rule::Rule;
 pub use run::*;
 pub use safe::{has_forbidden, is_forbidden, safe};

@@ -1,5 +1,7 @@
 //! `needs`: the evidence that an event needs before it can be judged. The shell reads it, not this module.
 
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::assign::{assign, canonical_name};
@@ -9,13 +11,14 @@ use crate::event::{
     Answer, EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
     WorkRef,
 };
-use crate::evidence::{ArtifactNeed, Needs};
+use crate::evidence::{ArtifactNeed, ChangeNeed, Needs};
 use crate::inputs::file_inputs;
 use crate::names::{
-    AgentName, ArtifactName, CallId, Hash, SessionId, StageName, StepId, Time, WorkerId,
+    AgentName, ArtifactName, CallId, Hash, ParamName, SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::next::{Next, next};
 use crate::pipeline::Pipeline;
+use crate::routing::{change_to_choose, change_to_keep, needs_base};
 use crate::run::{BindingState, Dispatch, Duty, Process, Run, TreeAccess};
 use crate::stage::{FieldOf, Leaves, Questions, Stage, Work, Writes};
 use crate::status::is_completed;
@@ -28,8 +31,55 @@ pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
     let completes = is_overdue(pipeline, run, event.at) && may_complete(pipeline, run);
     Needs {
         tree: needs.tree || completes,
+        change: change(pipeline, run, event),
         ..needs
     }
+}
+
+/// The change is measured where a route is decided, and where the run may be judged or end by one.
+fn change(pipeline: &Pipeline, run: &Run, event: &Event) -> Option<ChangeNeed> {
+    let stage = here(pipeline, run)?;
+    if let (Happening::Engine(EngineEvent::RouteReached { .. }), Work::Route(work)) =
+        (&event.what, &stage.work)
+    {
+        let kept = change_to_keep(pipeline, run);
+        let chosen = change_to_choose(run, work);
+        return match (chosen, kept) {
+            (Some(one), Some(other)) => Some(ChangeNeed {
+                lines: one.lines || other.lines,
+                ..one
+            }),
+            (one, other) => one.or(other),
+        };
+    }
+    let moves = may_move(event) || is_overdue(pipeline, run, event.at);
+    if run.routes.is_empty() || !moves || !may_be_judged(pipeline, run, stage) {
+        return None;
+    }
+    change_to_keep(pipeline, run)
+}
+
+/// Can this event take the run from its stage?
+fn may_move(event: &Event) -> bool {
+    match &event.what {
+        Happening::Work(work) => {
+            matches!(work, WorkEvent::Ended { .. } | WorkEvent::Reported { .. })
+        }
+        Happening::Session(session) => matches!(session, SessionEvent::StopRequested { .. }),
+        Happening::Person(person) => {
+            matches!(person, PersonEvent::Answered(_) | PersonEvent::FinishAsked)
+        }
+        Happening::Engine(engine) => matches!(engine, EngineEvent::ChecksRan { .. }),
+        Happening::Tool(_) => false,
+    }
+}
+
+/// Can the next move lead to a gate, or end the run well? A run may also have been stopped at its end.
+fn may_be_judged(pipeline: &Pipeline, run: &Run, stage: &Stage) -> bool {
+    let judges = |name: &StageName| {
+        is_completed(pipeline, name) || pipeline.stage(name).is_some_and(Stage::is_gate)
+    };
+    judges(&stage.name) || leads_to(pipeline, run, stage, judges)
 }
 
 fn is_overdue(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
@@ -135,6 +185,7 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
             ..Needs::default()
         },
         EngineEvent::TakenUp
+        | EngineEvent::RouteReached { .. }
         | EngineEvent::ChecksRan { .. }
         | EngineEvent::ViewChanged { .. }
         | EngineEvent::TimePassed
@@ -144,7 +195,8 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
 }
 
 /// The evidence that is needed before a run starts: files that an earlier run may have left.
-pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
+/// With the tree as it is, where a route may ask for the change since then.
+pub fn needs_at_start(pipeline: &Pipeline, params: &BTreeMap<ParamName, String>) -> Needs {
     let all = pipeline.definition().artifacts.iter();
     let files = all.filter(|(_, artifact)| match &artifact.source {
         // The files of steps are known only when the steps are.
@@ -159,6 +211,7 @@ pub fn needs_at_start(pipeline: &Pipeline) -> Needs {
                 agent: None,
             })
             .collect(),
+        base: needs_base(pipeline, params),
         ..Needs::default()
     }
 }
@@ -330,7 +383,16 @@ fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
     if run.gates.is_empty() && !matches!(stage.work, Work::Review(_)) {
         return false;
     }
-    let completes = |name: &StageName| is_completed(pipeline, name);
+    leads_to(pipeline, run, stage, |name| is_completed(pipeline, name))
+}
+
+/// Can an edge out of this stage lead to one of these?
+fn leads_to(
+    pipeline: &Pipeline,
+    run: &Run,
+    stage: &Stage,
+    is_one: impl Fn(&StageName) -> bool,
+) -> bool {
     let definition = pipeline.definition();
     let resume = run.position.resume.as_ref();
     stage.edges().iter().any(|(_, edge)| {
@@ -338,8 +400,8 @@ fn may_complete(pipeline: &Pipeline, run: &Run) -> bool {
             .count
             .as_ref()
             .and_then(|counter| definition.counters.get(counter));
-        targets(definition, edge, resume).iter().any(completes)
-            || full.is_some_and(|counter| completes(&counter.then))
+        targets(definition, edge, resume).iter().any(&is_one)
+            || full.is_some_and(|counter| is_one(&counter.then))
     })
 }
 

@@ -44,6 +44,8 @@ pub enum Next {
     Check { stage: StageName },
     /// The steps of this stage are planned first.
     Plan { stage: StageName },
+    /// Gatewright looks at the evidence of this route first.
+    Route { stage: StageName },
     /// A person answers.
     Answer {
         question: String,
@@ -137,6 +139,9 @@ fn by_stage(definition: &Definition, run: &Run, stage: &Stage) -> Vec<Next> {
             stage: stage.name.clone(),
         }],
         Work::Ask(ask) => vec![question(run, stage, ask)],
+        Work::Route(_) => vec![Next::Route {
+            stage: stage.name.clone(),
+        }],
         Work::Review(work) => under_way(run).unwrap_or_else(|| review(run, stage, work)),
         Work::Steps(work) => steps(run, stage, work),
         Work::End(work) if work.after.is_empty() => vec![Next::Nothing],
@@ -280,19 +285,25 @@ fn steps(run: &Run, stage: &Stage, work: &StepsWork) -> Vec<Next> {
         .collect()
 }
 
-/// What Gatewright must do before anything else can happen: read the steps of a new task graph.
+/// What Gatewright must do before anything else can happen: read the steps of a new task graph, or
+/// decide a route.
 pub fn pending(pipeline: &Pipeline, run: &Run) -> Option<Happening> {
     let stage = pipeline.stage(&run.position.stage)?;
-    let Work::Steps(work) = &stage.work else {
-        return None;
+    let (name, visit) = (stage.name.clone(), run.position.visit);
+    let event = match &stage.work {
+        Work::Steps(work)
+            if work.source.field().is_some() && !run.graphs.contains_key(&stage.name) =>
+        {
+            EngineEvent::StepsRead { stage: name, visit }
+        }
+        Work::Route(_) => EngineEvent::RouteReached { stage: name, visit },
+        Work::Steps(_)
+        | Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::End(_) => return None,
     };
-    let unplanned = work.source.field().is_some()
-        && !run.graphs.contains_key(&stage.name)
-        && run.standing == Standing::Going;
-    unplanned.then(|| {
-        Happening::Engine(EngineEvent::StepsRead {
-            stage: stage.name.clone(),
-            visit: run.position.visit,
-        })
-    })
+    (run.standing == Standing::Going).then_some(Happening::Engine(event))
 }

@@ -31,6 +31,8 @@ pub enum Outcome {
     Finish,
     /// A person continues a stopped run.
     Continue,
+    /// No rule of a route holds.
+    Otherwise,
     /// Work went wrong in a way that the engine names.
     Fault(Fault),
     /// A word that only its definition uses.
@@ -43,7 +45,7 @@ pub struct CustomOutcome(String);
 
 impl Outcome {
     /// The known words that are not faults.
-    const KNOWN: [Self; 10] = [
+    const KNOWN: [Self; 11] = [
         Self::Done,
         Self::Passed,
         Self::Failed,
@@ -54,6 +56,7 @@ impl Outcome {
         Self::Answered,
         Self::Finish,
         Self::Continue,
+        Self::Otherwise,
     ];
 
     pub fn parse(text: &str) -> Result<Self, NameError> {
@@ -78,6 +81,7 @@ impl Outcome {
             Self::Answered => "answered",
             Self::Finish => "finish",
             Self::Continue => "continue",
+            Self::Otherwise => "otherwise",
             Self::Fault(fault) => fault.word(),
             Self::Custom(CustomOutcome(word)) => word,
         }

@@ -94,6 +94,10 @@ check_rules! {
 
     WordsUnasked, "GW-L234", Error, "only a choice of a question can require a person's words";
 
+    RouteDefault, "GW-L235", Error, "a route has a default, `on.otherwise`, that names a stage";
+    RouteDead, "GW-L236", Error, "every rule of a route can be reached and can hold";
+    RouteByWord, "GW-L237", Error, "the verdict of an agent decides a route only together with evidence that can overrule it";
+
     TwoVerdicts, "GW-L240", Error, "at most one artifact decides a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that decides an outcome is strict";
     VerdictNotAlways, "GW-L242", Error, "the artifact that decides the outcome is always left";

@@ -139,6 +139,10 @@ rules! {
     Unguarded, "GW-R107", "work that no hook guarded marks the run, which then completes only with a person's word";
     AcceptUnguarded, "GW-R108", "a person may accept the work that no hook guarded";
     WordsMissing, "GW-R109", "a choice that needs a person's words is not an answer without them";
+    Routed, "GW-R115", "a route is decided by the engine from evidence: its rules in order, then `otherwise`";
+    RouteUnseen, "GW-R116", "a route whose evidence cannot be looked at takes its longer way";
+    RouteKept, "GW-R117", "the engine checks a route again before each gate and before the end";
+    Outgrown, "GW-R118", "a change that no longer meets the rule of its route goes the longer way";
     OtherModel, "GW-R119", "an agent works with the model that the definition names for it";
     RefMoved, "GW-R120", "a step does not move the branches and tags of a person: what it moved is put back, and the other value is kept";
     ChangedOutside, "GW-R121", "a change outside a worker's folder while it works is recorded";

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::cause::{Happened, Passage};
+use crate::change::HeldRoute;
 use crate::names::{
     AgentName, ArtifactName, CallId, CounterName, DispatchId, Hash, HostName, ParamName, RunId,
     RunnerName, SessionId, StageName, StepId, Time, WorkerId,
@@ -81,6 +82,12 @@ pub struct Run {
     /// What led here: the stages that were left since an agent last worked, the check that it has not
     /// passed yet, and what people said. It decides nothing; it is what the next one gets to know.
     pub trail: Vec<Passage>,
+    /// The tree as it was when the run began. Only a run with a route that may ask for the change has it.
+    pub base: Option<Hash>,
+    /// The routes that took the run a shorter way.
+    pub routes: BTreeMap<StageName, HeldRoute>,
+    /// The word with which each stage was last left.
+    pub exits: BTreeMap<StageName, String>,
 }
 
 /// Work that no hook guarded, as a witness shows it.

@@ -1,4 +1,4 @@
-//! A stage: a named place in a pipeline, of one of seven kinds.
+//! A stage: a named place in a pipeline, of one of eight kinds.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -10,6 +10,7 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::pattern::{AgentPattern, PathGlob};
+use crate::route::RouteWork;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
@@ -40,6 +41,7 @@ pub enum Work {
     Ask(AskWork),
     Review(ReviewWork),
     Steps(StepsWork),
+    Route(RouteWork),
     End(EndWork),
 }
 
@@ -79,6 +81,14 @@ impl Work {
     pub fn as_steps(&self) -> Option<&StepsWork> {
         if let Self::Steps(steps) = self {
             Some(steps)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_route(&self) -> Option<&RouteWork> {
+        if let Self::Route(route) = self {
+            Some(route)
         } else {
             None
         }
@@ -456,7 +466,12 @@ impl Stage {
         match &self.work {
             Work::Review(review) => Some(&review.rounds),
             Work::Steps(steps) => steps.max_parallel.as_ref(),
-            Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Route(_)
+            | Work::End(_) => None,
         }
     }
 
@@ -486,9 +501,12 @@ impl Stage {
         match &self.work {
             Work::Open(open) => &open.after,
             Work::End(end) => &end.after,
-            Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => {
-                &[]
-            }
+            Work::Agent(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Review(_)
+            | Work::Steps(_)
+            | Work::Route(_) => &[],
         }
     }
 
@@ -506,7 +524,28 @@ impl Stage {
             Work::Review(_) => **outcome == Outcome::Approved,
             Work::Steps(_) => **outcome == Outcome::Done,
             Work::Agent(_) if self.on.keys().any(is_good) => is_good(outcome),
-            Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => !outcome.is_fault(),
+            Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => {
+                !outcome.is_fault()
+            }
+        }
+    }
+
+    /// Where a route leads if none of its rules holds.
+    pub fn longer_way(&self) -> Option<&StageName> {
+        self.work.as_route()?;
+        match &self.on.get(&Outcome::Otherwise)?.to {
+            Target::Stage(stage) => Some(stage),
+            Target::Interrupted | Target::Param(_) => None,
+        }
+    }
+
+    /// Does the run prove something here: a check, a review, or the verdict of a worker that may
+    /// change nothing?
+    pub fn is_gate(&self) -> bool {
+        match &self.work {
+            Work::Check(_) | Work::Review(_) => true,
+            Work::Agent(_) => matches!(&self.writes, Writes::Only(globs) if globs.is_empty()),
+            Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
         }
     }
 

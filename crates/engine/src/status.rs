@@ -35,7 +35,12 @@ fn by_stage(pipeline: &Pipeline, run: &Run) -> Status {
             End::Cancelled => Status::Cancelled,
         },
         Some(
-            Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Review(_) | Work::Steps(_),
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Review(_)
+            | Work::Steps(_)
+            | Work::Route(_),
         )
         | None => Status::Running,
     }

@@ -26,6 +26,7 @@ pub mod tree;
 pub mod watched_process;
 
 mod bundle;
+mod change;
 mod content;
 mod document;
 mod error;

@@ -5,7 +5,7 @@ use engine::{Evidence, FieldOf, Format, Hash, Needs};
 use crate::content::{Content, captured_bytes};
 use crate::error::Error;
 use crate::look_context::LookContext;
-use crate::{artifact, process, questions, steps, tree};
+use crate::{artifact, change, process, questions, steps, tree};
 
 /// The evidence, and the bytes of its hashes, to be stored with the decision.
 ///
@@ -43,9 +43,7 @@ pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
     let inputs = needs.inputs.iter();
     let altered = inputs.filter(|input| !artifact::is_as_captured(input, looking));
     looked.evidence.altered = altered.cloned().collect();
-    if needs.tree || needs.keep_tree || needs.changed_since.is_some() {
-        look_at_tree(needs, looking, &mut looked)?;
-    }
+    look_at_files(needs, looking, &mut looked)?;
     looked.evidence.holder = needs.holder.as_ref().map(process::state);
     if let Some((field, hash)) = &needs.questions {
         let (content, format) = captured(field, hash, looking, &looked)?;
@@ -58,12 +56,37 @@ pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
     Ok(looked)
 }
 
-fn look_at_tree(
+/// Reads the tree once for all that need it. Only a route works without it.
+fn look_at_files(
     needs: &Needs,
     looking: &LookContext<'_>,
     looked: &mut Looked,
 ) -> Result<(), Error> {
-    let tree = tree::read(looking)?;
+    let asked = needs.tree || needs.keep_tree || needs.changed_since.is_some();
+    if asked || needs.change.is_some() {
+        let tree = tree::read(looking);
+        if let Some(need) = &needs.change {
+            let change = change::measure(need, looking, tree.as_ref());
+            looked.evidence.change = Some(change);
+        }
+        if asked {
+            look_at_tree(needs, looking, tree?, looked)?;
+        }
+    }
+    if needs.base {
+        let base = change::base(looking);
+        looked.evidence.base = base.as_ref().map(|base| base.hash);
+        looked.contents.extend(base);
+    }
+    Ok(())
+}
+
+fn look_at_tree(
+    needs: &Needs,
+    looking: &LookContext<'_>,
+    tree: tree::Tree,
+    looked: &mut Looked,
+) -> Result<(), Error> {
     looked.evidence.tree = Some(tree.hash);
     looked.evidence.changed = match needs.changed_since {
         None => None,

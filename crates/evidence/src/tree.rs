@@ -28,7 +28,7 @@ use listing::{Listed, Listing, Standing};
 use litter::Litter;
 pub(crate) use made::around;
 use manifest::ManifestLine;
-pub use manifest::changed;
+pub use manifest::{TreeFile, changed, files_of};
 use reading::{Found, LookingAhead};
 
 /// A tree's manifest and its hash, which is the tree's hash.

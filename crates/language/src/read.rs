@@ -6,6 +6,7 @@ mod definition;
 mod edge;
 mod host;
 mod proof;
+mod route;
 mod schema_text;
 mod stage;
 mod steps;

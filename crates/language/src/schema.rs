@@ -102,6 +102,7 @@ fn value(shape: &Shape) -> Value {
         Shape::FieldOf => text(&format!(r"{NAME}\.{FIELD}")),
         Shape::Target => text(&format!(r"@interrupted|{NAME}|\{{{NAME}\}}")),
         Shape::Duration => text("0*[1-9][0-9]*[smhd]"),
+        Shape::Whole => whole(0, u32::MAX),
         Shape::Amount => json!({ "anyOf": [whole(0, u32::MAX), text(&format!(r"\{{{NAME}\}}"))] }),
         Shape::Bytes => whole(1, 4 * 1024 * 1024),
         Shape::Cost => {

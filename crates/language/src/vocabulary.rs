@@ -31,6 +31,8 @@ pub(crate) enum Shape {
     /// A file next to the definition or below it.
     Reference,
     Duration,
+    /// A whole number.
+    Whole,
     /// A whole number, or a parameter in braces.
     Amount,
     Bytes,
@@ -73,6 +75,7 @@ pub(crate) enum Declared {
     Counter,
     /// A counter, or a review stage, which counts its rounds.
     CounterOrStage,
+    Param,
 }
 
 #[derive(Debug)]
@@ -146,17 +149,19 @@ pub(crate) enum Kind {
     Ask,
     Review,
     Steps,
+    Route,
     End,
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Agent,
         Self::Open,
         Self::Check,
         Self::Ask,
         Self::Review,
         Self::Steps,
+        Self::Route,
         Self::End,
     ];
 
@@ -169,6 +174,7 @@ impl Kind {
             Self::Ask => "ask",
             Self::Review => "review",
             Self::Steps => "steps",
+            Self::Route => "route",
             Self::End => "end",
         }
     }
@@ -181,6 +187,7 @@ impl Kind {
             Self::Ask => &ASK_STAGE,
             Self::Review => &REVIEW_STAGE,
             Self::Steps => &STEPS_STAGE,
+            Self::Route => &ROUTE_STAGE,
             Self::End => &END_STAGE,
         }
     }

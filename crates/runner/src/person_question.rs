@@ -56,6 +56,7 @@ pub(crate) fn pending(
             | Next::Under { .. }
             | Next::Check { .. }
             | Next::Plan { .. }
+            | Next::Route { .. }
             | Next::TakeUp
             | Next::Nothing => {}
         }

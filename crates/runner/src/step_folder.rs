@@ -87,6 +87,7 @@ pub(crate) fn is_parallel(opened: &OpenRun) -> bool {
         | Work::Check(_)
         | Work::Ask(_)
         | Work::Review(_)
+        | Work::Route(_)
         | Work::End(_) => false,
     })
 }

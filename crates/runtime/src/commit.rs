@@ -186,7 +186,7 @@ pub fn store(
     }
 }
 
-fn stored_content(content: &evidence::Content) -> Content<'_> {
+pub(crate) fn stored_content(content: &evidence::Content) -> Content<'_> {
     Content {
         hash: content.hash,
         bytes: &content.bytes,

@@ -211,6 +211,7 @@ fn may_be_answered(definition: &Definition, name: &StageName, choice: &str) -> R
         | engine::Work::Check(_)
         | engine::Work::Review(_)
         | engine::Work::Steps(_)
+        | engine::Work::Route(_)
         | engine::Work::End(_) => false,
     };
     let known = stage.on.keys().any(|outcome| outcome.as_str() == choice);

@@ -34,8 +34,40 @@ pub fn gather(
     Ok(params)
 }
 
-/// The first typed value that makes an artifact less strict than the definition does by itself.
+/// What a typed value makes less strict than the definition does by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weakened {
+    /// A check of an artifact becomes a warning.
+    Artifact,
+    /// A route may take a shorter way.
+    Route,
+}
+
+/// The first typed value that makes something less strict.
 pub fn weakening<'a>(
+    definition: &Definition,
+    typed: &'a [(ParamName, String)],
+) -> Option<(&'a (ParamName, String), Weakened)> {
+    let artifact = weakens_artifact(definition, typed).map(|it| (it, Weakened::Artifact));
+    artifact.or_else(|| shortens_route(definition, typed).map(|it| (it, Weakened::Route)))
+}
+
+fn shortens_route<'a>(
+    definition: &Definition,
+    typed: &'a [(ParamName, String)],
+) -> Option<&'a (ParamName, String)> {
+    let stages = definition.stages.iter();
+    let routes = stages.filter_map(|stage| stage.work.as_route());
+    let rules: Vec<_> = routes.flat_map(|route| &route.rules).collect();
+    typed.iter().find(|(name, value)| {
+        let param = definition.params.get(name);
+        let is_default = param.is_some_and(|param| param.default.as_ref() == Some(value));
+        let asks = |rule: &&engine::RouteRule| rule.params.get(name) == Some(value);
+        !is_default && rules.iter().any(asks)
+    })
+}
+
+fn weakens_artifact<'a>(
     definition: &Definition,
     typed: &'a [(ParamName, String)],
 ) -> Option<&'a (ParamName, String)> {
@@ -103,6 +135,7 @@ pub fn advice(definition: &Definition, beginning: &Beginning) -> Option<String> 
         | Work::Check(_)
         | Work::Ask(_)
         | Work::Review(_)
+        | Work::Route(_)
         | Work::End(_) => None,
     });
     match (takes, beginning.steps.is_empty()) {

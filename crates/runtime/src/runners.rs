@@ -98,7 +98,7 @@ fn members_of<'a>(stage: &'a Stage, default: &'a str) -> Vec<Member<'a>> {
             });
             panel.chain([owner]).collect()
         }
-        Work::Check(_) | Work::Ask(_) | Work::End(_) => Vec::new(),
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => Vec::new(),
     }
 }
 

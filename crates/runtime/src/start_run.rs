@@ -15,6 +15,7 @@ use store::{Backend, Files, Key, NewRun, StoredRun};
 
 use crate::caller::host::unverified_reason;
 use crate::check_environment::{self, Given};
+use crate::commit::stored_content;
 use crate::context::Context;
 use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
@@ -137,15 +138,22 @@ pub fn start(
     Ok(started)
 }
 
-/// An agent does not choose how strict its own gates are.
+/// An agent chooses neither how strict its own gates are nor a shorter way.
 fn may_weaken(definition: &Definition, starting: &StartRun) -> Result<(), Failure> {
     if !matches!(starting.by, Who::Agent(_)) {
         return Ok(());
     }
     match params::weakening(definition, &starting.params) {
-        Some((name, value)) => {
+        Some(((name, value), weakened)) => {
             let command = format!("start … --param {name}={value}");
-            let reason = "it turns the check of an artifact into a warning, and only a person may choose that";
+            let reason = match weakened {
+                params::Weakened::Artifact => {
+                    "it turns the check of an artifact into a warning, and only a person may choose that"
+                }
+                params::Weakened::Route => {
+                    "it lets a route take a shorter way, and only a person may choose that"
+                }
+            };
             Err(person_only::refused(&command, reason))
         }
         None => Ok(()),
@@ -229,6 +237,7 @@ fn beginning(
         before: BTreeMap::new(),
         queued: starting.queued,
         environment: Some(environment),
+        base: None,
         unverified_host,
     })
 }
@@ -285,10 +294,12 @@ impl RunStarter<'_> {
             if !beginning.queued {
                 path_collision::refuse(workspace, pipeline.definition(), &run, &home.worktree)?;
             }
-            beginning.before = workspace.existing_artifacts(pipeline, &run, &home.worktree)?;
+            let before = workspace.before_start(pipeline, &run, &home.worktree)?;
+            beginning.before = before.artifacts;
+            beginning.base = before.base;
             let decision = engine::begin(pipeline, &beginning);
             self.enrol(workspace, &beginning.id)?;
-            match self.store(workspace, &home, &decision) {
+            match self.store(workspace, &home, &decision, &before.contents) {
                 Ok(stored) => {
                     let opened = OpenRun {
                         stored: Rc::new(stored),
@@ -344,14 +355,16 @@ impl RunStarter<'_> {
         workspace: &mut Workspace<'_>,
         home: &RunPlace,
         decision: &Decision,
+        contents: &[evidence::Content],
     ) -> Result<StoredRun, store::Error> {
+        let contents: Vec<store::Content<'_>> = contents.iter().map(stored_content).collect();
         let new = NewRun {
             project: &home.project,
             worktree: &home.worktree,
             files: self.files,
             compiled: self.pipeline.definition(),
             key: Some(self.key),
-            contents: &[],
+            contents: &contents,
             secrets: workspace.context.environment.secrets(),
             status: &|run| engine::status(self.pipeline, run),
         };

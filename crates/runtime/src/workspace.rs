@@ -40,6 +40,15 @@ pub struct OpenRun {
     pub pipeline: Rc<Pipeline>,
 }
 
+/// What there is before a run starts.
+pub struct BeforeStart {
+    /// The files at the artifacts' paths.
+    pub artifacts: BTreeMap<ArtifactName, Hash>,
+    /// The tree, and its content.
+    pub base: Option<Hash>,
+    pub contents: Vec<evidence::Content>,
+}
+
 impl OpenRun {
     /// Does the run's folder still exist?
     pub fn has_project(&self) -> bool {
@@ -276,21 +285,28 @@ impl<'a> Workspace<'a> {
         existing(&opened.run().id, &opened.stored.worktree)
     }
 
-    /// What is at the artifacts' paths before a run starts: an earlier run left it.
-    pub fn existing_artifacts(
+    /// What there is before a run starts: the files at the artifacts' paths, which an earlier run left, and
+    /// the tree, where a route will ask for the change.
+    pub fn before_start(
         &self,
         pipeline: &Pipeline,
         run: &Run,
         worktree: &str,
-    ) -> Result<BTreeMap<ArtifactName, Hash>, Failure> {
-        let needs = engine::needs_at_start(pipeline);
+    ) -> Result<BeforeStart, Failure> {
+        let needs = engine::needs_at_start(pipeline, &run.params);
         let given = BTreeMap::new();
         let look = |context: &LookContext<'_>| evidence::look(&needs, context);
         let looked = self.with_look_context(pipeline, run, worktree, &given, look)?;
         let seen = looked.evidence.artifacts.into_iter();
-        Ok(seen
-            .filter_map(|(name, seen)| Some((name, seen.content()?)))
-            .collect())
+        let artifacts = seen.filter_map(|(name, seen)| Some((name, seen.content()?)));
+        let base = looked.evidence.base;
+        let mut contents = looked.contents;
+        contents.retain(|content| Some(content.hash) == base);
+        Ok(BeforeStart {
+            artifacts: artifacts.collect(),
+            base,
+            contents,
+        })
     }
 
     /// Calls `look` with the context of the run's worktree, wherever the command was typed.

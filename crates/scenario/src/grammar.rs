@@ -4,7 +4,7 @@ mod worker;
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, CheckpointName, Driver, SessionId, StepId};
+use engine::{AgentName, Change, CheckpointName, Driver, LineCount, SessionId, StepId};
 
 use super::known_names::{KnownNames, name};
 use super::mistake::Mistake;
@@ -19,6 +19,9 @@ use worker::{plain, worker};
 
 /// The session that starts a guarded run.
 pub(crate) const FIRST_SESSION: &str = "one";
+
+/// Why an invented change cannot be measured.
+pub(crate) const UNSEEN: &str = "nobody can look at it";
 
 pub(super) type Read<T> = Result<T, Mistake>;
 
@@ -57,10 +60,36 @@ fn sentence(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<Step> {
     if phrase.accept("tree changes") {
         return Ok(Step::TreeChanges);
     }
+    if phrase.accept("change") {
+        return change(phrase).map(Step::Change);
+    }
     if phrase.accept("wait") {
         return phrase.duration().map(Step::Wait);
     }
     act(phrase, known).map(Step::usual)
+}
+
+/// `unseen`, `2 files 30 lines`, or `30 lines in "src/a.rs", "src/b.rs"`.
+fn change(phrase: &mut Phrase<'_>) -> Read<Change> {
+    const WANTED: &str = "`unseen`, `2 files 30 lines` or `30 lines in PATH, PATH`";
+    if phrase.accept("unseen") {
+        let reason = String::from(UNSEEN);
+        return Ok(Change::Unseen { reason });
+    }
+    let number = phrase.number(WANTED)?;
+    if phrase.accept("files") || phrase.accept("file") {
+        let lines = phrase.number(WANTED)?;
+        phrase.one_of(WANTED, &[("lines", ()), ("line", ())])?;
+        let paths = (1..=number).map(|place| format!("file-{place}"));
+        return Ok(Change::of(paths.collect(), LineCount::Counted(lines)));
+    }
+    phrase.one_of(WANTED, &[("lines in", ()), ("line in", ())])?;
+    let mut paths = vec![phrase.text("a path")?];
+    while phrase.peek().is_some() {
+        paths.push(phrase.text("a path")?);
+    }
+    paths.sort();
+    Ok(Change::of(paths, LineCount::Counted(number)))
 }
 
 fn given(phrase: &mut Phrase<'_>, known: &mut KnownNames<'_>) -> Read<Given> {

@@ -193,6 +193,7 @@ fn next(player: &Player<'_>, run: &Run) -> BTreeSet<String> {
             Next::Under { .. } => one("wait"),
             Next::Check { .. } => one("check"),
             Next::Plan { .. } => one("plan"),
+            Next::Route { .. } => one("route"),
             Next::Answer { .. } => one("answer"),
             Next::Answers { .. } => one("answers"),
             Next::Finish => one("finish"),

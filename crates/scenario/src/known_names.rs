@@ -188,7 +188,7 @@ fn spoken_of(definition: &Definition, work: &Work) -> Vec<AgentPattern> {
                 work.agents.iter().filter(no_group).cloned().collect()
             }
         },
-        Work::Check(_) | Work::Ask(_) => Vec::new(),
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) => Vec::new(),
     }
 }
 
@@ -208,6 +208,7 @@ fn fixed_steps(definition: &Definition) -> BTreeSet<StepId> {
             | Work::Check(_)
             | Work::Ask(_)
             | Work::Review(_)
+            | Work::Route(_)
             | Work::End(_) => &[],
         });
     steps.map(|step| step.id.clone()).collect()

@@ -73,6 +73,11 @@ impl<'a> Player<'a> {
                 self.world.change_tree();
                 return Ok(None);
             }
+            Step::Change(change) => {
+                self.world.change_tree();
+                self.world.change = change.clone();
+                return Ok(None);
+            }
             Step::Start(start) => self.start(start)?,
             Step::Wait(time) => {
                 self.world.wait(*time);
@@ -137,6 +142,7 @@ impl<'a> Player<'a> {
             before: self.lying_there(),
             queued: start.entry == Entrance::Queued,
             environment: None,
+            base: None,
             unverified_host: None,
         };
         self.driver = start.driver;
@@ -147,7 +153,8 @@ impl<'a> Player<'a> {
 
     /// What earlier runs have left, as a command sees it before a start.
     fn lying_there(&self) -> BTreeMap<ArtifactName, Hash> {
-        let needs = engine::needs_at_start(self.pipeline).artifacts.into_iter();
+        let needs = engine::needs_at_start(self.pipeline, &BTreeMap::new());
+        let needs = needs.artifacts.into_iter();
         needs
             .filter_map(|need| Some((need.artifact.clone(), self.world.look(&need).content()?)))
             .collect()
@@ -372,14 +379,26 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The steps of a new task graph are read before anything else happens.
+    /// Routes are decided, and the steps of a new task graph are read, before anything else happens.
     fn plan(&mut self) -> Played<()> {
-        let pending = self
-            .run
-            .as_ref()
-            .and_then(|run| engine::pending(self.pipeline, run));
-        let Some(what) = pending else { return Ok(()) };
-        if self.world.plan.steps.is_empty() {
+        const MOST: u32 = 16;
+        for _ in 0..MOST {
+            let run = self.run.as_ref();
+            let Some(what) = run.and_then(|run| engine::pending(self.pipeline, run)) else {
+                break;
+            };
+            let before = self.entries.len();
+            self.settle(what)?;
+            if self.entries.len() == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, what: Happening) -> Played<()> {
+        let plans = matches!(what, Happening::Engine(EngineEvent::StepsRead { .. }));
+        if plans && self.world.plan.steps.is_empty() {
             let hint = String::from("write `given step s1 by AGENT` above this step");
             return unplayable(String::from("a task graph starts without steps"), hint);
         }
@@ -404,6 +423,9 @@ impl<'a> Player<'a> {
             what,
         };
         let run = self.running()?;
+        let measured = engine::needs(self.pipeline, run, &event).change;
+        let change = measured.map(|_| self.world.change.clone());
+        let evidence = Evidence { change, ..evidence };
         let decision = engine::decide(self.pipeline, run, &event, &evidence);
         self.record(&decision)?;
         if let (Happening::Person(PersonEvent::CheckpointAsked { name }), Some(run)) =

@@ -28,6 +28,6 @@ fn settings<'a>(
             Turn::Fixing { .. } if work.owner == *agent => Some(&work.owner_settings),
             Turn::Fixing { .. } | Turn::Spent => None,
         },
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => None,
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    AgentName, ArtifactName, CheckpointName, Driver, Fault, Outcome, ParamName, Seconds, SessionId,
-    StageName, StepId, Usage,
+    AgentName, ArtifactName, Change, CheckpointName, Driver, Fault, Outcome, ParamName, Seconds,
+    SessionId, StageName, StepId, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Step {
     Start(Start),
     /// Somebody edits the tree meanwhile; no hook of ours sees it.
     TreeChanges,
+    /// From now on this is what has changed in the tree since the run began.
+    Change(Change),
     Wait(Seconds),
     Act {
         by: By,
@@ -218,7 +220,7 @@ impl Step {
     /// Does the step get a reply?
     pub fn is_answered(&self) -> bool {
         match self {
-            Self::Given(_) | Self::TreeChanges => false,
+            Self::Given(_) | Self::TreeChanges | Self::Change(_) => false,
             Self::Start(_) | Self::Wait(_) | Self::Act { .. } => true,
         }
     }

@@ -113,7 +113,7 @@ fn unexpected(reply: &StepReply, line: &Line) -> Option<Mistake> {
 fn is_told(step: &Step, rule: engine::Rule) -> bool {
     use engine::Rule as R;
     let act = match step {
-        Step::Given(_) | Step::TreeChanges | Step::Wait(_) => return true,
+        Step::Given(_) | Step::TreeChanges | Step::Change(_) | Step::Wait(_) => return true,
         Step::Start(_) => return false,
         Step::Act { act, .. } => act,
     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use engine::{AgentName, ArtifactName, Driver, Fault, StepId, Usage};
+use engine::{AgentName, ArtifactName, Change, Driver, Fault, LineCount, StepId, Usage};
 
 use super::step::{
     Act, Background, Begins, By, Entrance, Given, HostAct, How, Left, PersonAct, Point, Start,
@@ -10,10 +10,11 @@ use super::step::{
 };
 
 /// Words with a meaning where an agent's name could be.
-pub(crate) const KEYWORDS: [&str; 24] = [
+pub(crate) const KEYWORDS: [&str; 25] = [
     "given",
     "start",
     "tree",
+    "change",
     "wait",
     "in",
     "session",
@@ -79,6 +80,7 @@ impl fmt::Display for Step {
             Self::Given(given) => write!(f, "given {given}"),
             Self::Start(start) => start.fmt(f),
             Self::TreeChanges => f.write_str("tree changes"),
+            Self::Change(change) => changed(f, change),
             Self::Wait(time) => write!(f, "wait {time}"),
             Self::Act { by: By::Usual, act } => act.fmt(f),
             Self::Act {
@@ -87,6 +89,21 @@ impl fmt::Display for Step {
             } => write!(f, "in session {session} {act}"),
         }
     }
+}
+
+fn changed(f: &mut fmt::Formatter<'_>, change: &Change) -> fmt::Result {
+    let Change::Seen { lines, paths, .. } = change else {
+        return f.write_str("change unseen");
+    };
+    let lines = match lines {
+        LineCount::Counted(lines) => *lines,
+        LineCount::Unasked | LineCount::Unseen(_) => 0,
+    };
+    if paths.is_empty() {
+        return write!(f, "change 0 files {lines} lines");
+    }
+    let paths: Vec<String> = paths.iter().map(|path| quote(path)).collect();
+    write!(f, "change {lines} lines in {}", paths.join(", "))
 }
 
 impl fmt::Display for Given {

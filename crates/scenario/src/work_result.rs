@@ -197,7 +197,12 @@ impl<'a> WorkResult<'a> {
         match &self.stage.work {
             Work::Agent(work) => work.leaves.all().contains(&artifact),
             Work::Review(work) => work.fixes.contains(artifact),
-            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
+            Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Steps(_)
+            | Work::Route(_)
+            | Work::End(_) => false,
         }
     }
 

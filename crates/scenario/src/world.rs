@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ArtifactName, ArtifactNeed, Hash, Question, Seconds, Seen, Step, StepId, Time};
+use engine::{
+    ArtifactName, ArtifactNeed, Change, Hash, Question, Seconds, Seen, Step, StepId, Time,
+};
 
 #[derive(Clone, Debug)]
 pub(crate) struct World {
@@ -12,6 +14,8 @@ pub(crate) struct World {
     files: BTreeMap<Place, Lying>,
     pub plan: Plan,
     pub questions: Vec<Question>,
+    /// What has changed in the tree since the run began, as a route sees it.
+    pub change: Change,
 }
 
 type Place = (ArtifactName, Option<StepId>);
@@ -62,6 +66,7 @@ impl Default for World {
             files: BTreeMap::new(),
             plan: Plan::default(),
             questions: Vec::new(),
+            change: Change::none(),
         }
     }
 }

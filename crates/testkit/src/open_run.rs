@@ -25,6 +25,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        base: None,
         unverified_host: None,
     };
     let decision = engine::begin(&pipeline, &beginning);

@@ -16,10 +16,14 @@ use serde_json::Value;
 use crate::layout::{TextBuilder, cut};
 use crate::paint::Style;
 use crate::placeholder::filled;
+use crate::routed;
 use crate::safe::line;
 
 /// Reasons and commands are one line each.
 const LINE_COLUMNS: usize = 400;
+
+/// The sentence about a route contains its evidence.
+const ROUTE_COLUMNS: usize = 800;
 
 const TITLE: &str = "What led here, the latest last:";
 
@@ -171,6 +175,9 @@ fn why(passage: &Passage) -> String {
         MoveReason::StaleGate => {
             ". Files changed after a gate had passed, so it must pass again".to_owned()
         }
+        MoveReason::Outgrown(route) => {
+            format!(". The change no longer meets the rule of the route `{route}`")
+        }
     }
 }
 
@@ -203,6 +210,7 @@ fn concerns(pipeline: &Pipeline, reader: Reader<'_>, happened: &Happened) -> boo
         (Happened::Worked { .. } | Happened::Failed { .. }, _) => true,
         (
             Happened::Checked { .. }
+            | Happened::Routed(_)
             | Happened::Answered { .. }
             | Happened::Skipped { .. }
             | Happened::Continued { .. }
@@ -231,6 +239,7 @@ fn exit(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
             texts: commands.iter().map(command).collect(),
         },
         Happened::Failed { .. }
+        | Happened::Routed(_)
         | Happened::Skipped { .. }
         | Happened::Continued { .. }
         | Happened::Reset { .. }
@@ -269,6 +278,10 @@ fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
             ),
             texts: commands.iter().map(command).collect(),
         },
+        Happened::Routed(routed) => Told::plain(format!(
+            "Gatewright decided: {}.",
+            cut(&line(&routed::decided(routed)), ROUTE_COLUMNS)
+        )),
         Happened::Answered { by, choice, words } => said(
             format!("{} answered `{choice}`", line(by)),
             words.as_deref(),

@@ -28,6 +28,7 @@ pub mod plan;
 pub mod progress;
 mod refusal;
 mod requirement;
+mod routed;
 mod safe;
 mod session_prompt;
 pub mod status;

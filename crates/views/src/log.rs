@@ -28,12 +28,8 @@ fn kind(entry: &Entry) -> Option<&'static str> {
     match &entry.fact {
         Fact::Admitted { .. } => Some("approved: "),
         Fact::Refused { .. } => Some("blocked: "),
-        Fact::Ended {
-            result: WorkResult::Fault { .. },
-            ..
-        }
-        | Fact::StepFailed { .. }
-        | Fact::Stuck { .. } => Some("error: "),
+        Fact::Ended { result, .. } => Some(kind_of_end(result)),
+        Fact::StepFailed { .. } | Fact::Stuck { .. } => Some("error: "),
         Fact::Retried { .. }
         | Fact::StepRetried { .. }
         | Fact::SentBack { .. }
@@ -63,7 +59,6 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }
         | Fact::TaskBegan { .. }
-        | Fact::Ended { .. }
         | Fact::Unstuck
         | Fact::Checked { .. }
         | Fact::GatePassed { .. }
@@ -73,6 +68,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::RoundStarted { .. }
         | Fact::Planned { .. }
         | Fact::StepsRevived { .. }
+        | Fact::Routed(_)
         | Fact::Answered { .. }
         | Fact::Approved { .. }
         | Fact::Moved(_)
@@ -82,5 +78,12 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Checkpointed { .. }
         | Fact::Vouched { .. }
         | Fact::Restored { .. } => Some(""),
+    }
+}
+
+fn kind_of_end(result: &WorkResult) -> &'static str {
+    match result {
+        WorkResult::Fault { .. } => "error: ",
+        WorkResult::Outcome(_) | WorkResult::Late | WorkResult::Dropped => "",
     }
 }

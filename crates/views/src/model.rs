@@ -115,6 +115,7 @@ fn agent(input: &ViewInput<'_>) -> Option<String> {
         | Work::Ask(_)
         | Work::Review(_)
         | Work::Steps(_)
+        | Work::Route(_)
         | Work::End(_) => None,
     }
 }

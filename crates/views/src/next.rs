@@ -183,6 +183,9 @@ impl ActionBuilder<'_> {
             Next::Plan { stage } => {
                 self.own(&format!("gatewright plans the steps of {stage}"), "next")
             }
+            Next::Route { stage } => {
+                self.own(&format!("gatewright decides the route {stage}"), "next")
+            }
             Next::Answer { question, choices } => {
                 let commands = choices.iter().map(|choice| {
                     let words = match self.words(choice) {

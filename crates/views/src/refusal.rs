@@ -106,6 +106,9 @@ fn step(next: &Next, command: &Command<'_>) -> String {
             "{}, which plans the steps of {stage}",
             command.named("next")
         ),
+        Next::Route { stage } => {
+            format!("{}, which decides the route {stage}", command.named("next"))
+        }
         Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
         Next::Finish => "a person ends the stage".to_owned(),
         Next::Decide { .. } => format!(

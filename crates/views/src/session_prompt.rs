@@ -124,6 +124,7 @@ impl SessionPrompt<'_> {
             | Next::Under { .. }
             | Next::Check { .. }
             | Next::Plan { .. }
+            | Next::Route { .. }
             | Next::Finish
             | Next::TakeUp
             | Next::Nothing => false,
@@ -180,6 +181,9 @@ impl SessionPrompt<'_> {
             }
             Next::Plan { stage } => {
                 format!("run `gatewright next {run}`: it plans the steps of {stage}")
+            }
+            Next::Route { stage } => {
+                format!("run `gatewright next {run}`: it decides the route {stage}")
             }
             Next::Answer { question, choices } => self.question(question, choices),
             Next::Answers { .. } => self.questions(),

@@ -199,6 +199,7 @@ impl JournalSections<'_> {
                     | Fact::TaskGiven { .. }
                     | Fact::TaskBegan { .. }
                     | Fact::Moved(_)
+                    | Fact::Routed(_)
                     | Fact::Overridden { .. }
                     | Fact::Stuck { .. }
                     | Fact::Bypassed { .. }

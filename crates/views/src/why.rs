@@ -95,6 +95,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::Checked { .. }
         | Fact::ReviewerApproved { .. }
         | Fact::ReviewerFound { .. }
+        | Fact::Routed(_)
         | Fact::Approved { .. }
         | Fact::Warned { .. }
         | Fact::Noted { .. } => Role::Evidence,

@@ -35,6 +35,7 @@ pub(crate) fn stage_kind(stage: &Stage) -> &'static str {
         Work::Ask(_) => "ask",
         Work::Review(_) => "review",
         Work::Steps(_) => "steps",
+        Work::Route(_) => "route",
         Work::End(_) => "end",
     }
 }

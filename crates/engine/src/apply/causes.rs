@@ -6,9 +6,11 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::cause::{CommandEnd, Happened, Passage};
+use crate::change::{Change, Routed};
 use crate::check_result::{CheckResult, CheckVerdict};
 use crate::entry::{Entry, Fact, Move, WorkResult};
 use crate::names::DispatchId;
+use crate::rule::Rule;
 use crate::run::Run;
 
 /// The stages that are remembered: those since an agent last worked, and what people said before.
@@ -19,6 +21,9 @@ const MOST_HAPPENED: usize = 8;
 
 /// How many commands that did not pass keep the end of their output.
 const MOST_TAILS: usize = 3;
+
+/// How many changed paths are remembered.
+const MOST_PATHS: usize = 20;
 
 const TAIL_CHARACTERS: usize = 3_000;
 const REASON_CHARACTERS: usize = 2_000;
@@ -39,6 +44,9 @@ pub(super) fn note(run: &mut Run, entry: &Entry) {
             verdict: *verdict,
             commands: commands(results),
         }),
+        // That a route still holds leads nowhere.
+        Fact::Routed(_) if entry.rule == Rule::RouteKept => None,
+        Fact::Routed(routed) => Some(Happened::Routed(shortened(routed))),
         Fact::Stuck { fault, reason } => Some(Happened::Failed {
             agent: None,
             step: None,
@@ -121,6 +129,15 @@ fn ended(run: &Run, id: DispatchId, result: &WorkResult) -> Option<Happened> {
         }),
         WorkResult::Late | WorkResult::Dropped => None,
     }
+}
+
+/// The first paths stand for all: the journal has them.
+fn shortened(routed: &Routed) -> Routed {
+    let mut routed = routed.clone();
+    if let Some(Change::Seen { paths, .. }) = &mut routed.change {
+        paths.truncate(MOST_PATHS);
+    }
+    routed
 }
 
 fn commands(results: &[CheckResult]) -> Vec<CommandEnd> {

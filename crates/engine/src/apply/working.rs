@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Damage, damage};
+use crate::change::{HeldRoute, Routed};
 use crate::entry::WorkResult;
 use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, WorkerId};
-use crate::outcome::Fault;
+use crate::outcome::{Fault, Outcome};
 use crate::run::{
     Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Standing,
     TreeAccess, Usage,
@@ -213,5 +214,17 @@ pub(super) fn member<'a>(
     match members.into_iter().find(|member| member.step.id == *step) {
         Some(member) => Ok(member),
         None => damage(format!("stage {stage} has no step {step}")),
+    }
+}
+
+/// A rule that holds is remembered, because it must go on to hold.
+pub(super) fn routed(run: &mut Run, routed: &Routed) {
+    run.routes.remove(&routed.route);
+    if routed.outcome != Outcome::Otherwise {
+        let held = HeldRoute {
+            outcome: routed.outcome.clone(),
+            longer: routed.longer.clone(),
+        };
+        run.routes.insert(routed.route.clone(), held);
     }
 }

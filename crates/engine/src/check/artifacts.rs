@@ -223,7 +223,7 @@ impl Checker<'_> {
             Work::Check(work) => self.check_work(stage, work),
             Work::Review(work) => self.review(stage, work),
             Work::Steps(work) => self.steps(stage, work),
-            Work::Open(_) | Work::End(_) => {}
+            Work::Open(_) | Work::Route(_) | Work::End(_) => {}
         }
         self.work_verdicts(stage);
         for artifact in self.left_by_agents(stage) {
@@ -289,7 +289,7 @@ impl Checker<'_> {
                 reviews.chain(&work.fixes).cloned().collect()
             }
             Work::Steps(work) => work.leaves.clone(),
-            Work::Check(_) | Work::Ask(_) => Vec::new(),
+            Work::Check(_) | Work::Ask(_) | Work::Route(_) => Vec::new(),
         }
     }
 

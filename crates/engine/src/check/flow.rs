@@ -119,7 +119,8 @@ fn across(graph: &StageGraph<'_>, link: &Link<'_>, here: &Known, asked: &Known) 
         | Work::Check(_)
         | Work::Ask(_)
         | Work::Review(_)
-        | Work::Steps(_) => here.clone(),
+        | Work::Steps(_)
+        | Work::Route(_) => here.clone(),
     };
     for artifact in touched(stage) {
         known.remove(&Certain::Approved(artifact.clone()));
@@ -175,7 +176,7 @@ fn touched(stage: &Stage) -> Vec<&ArtifactName> {
         }
         Work::Steps(work) => work.leaves.iter().collect(),
         Work::Ask(work) => work.leaves().into_iter().collect(),
-        Work::Check(_) => Vec::new(),
+        Work::Check(_) | Work::Route(_) => Vec::new(),
     }
 }
 
@@ -286,7 +287,7 @@ fn wants(stage: &Stage) -> Vec<(Certain, Place)> {
             }
             Commands::Fixed(_) => Vec::new(),
         },
-        Work::Open(_) | Work::End(_) => Vec::new(),
+        Work::Open(_) | Work::Route(_) | Work::End(_) => Vec::new(),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The graph of a definition: every stage once for each possible target of `@interrupted`.
+//! The graph of a definition: every stage once for each possible target of `@interrupted` and each set of
+//! routes that took the run a shorter way.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
@@ -12,6 +13,7 @@ use crate::names::StageName;
 use crate::outcome::Outcome;
 use crate::place;
 use crate::problem::{CheckRule, Problem};
+use crate::route::RouteRule;
 use crate::run::Resume;
 use crate::stage::{Edge, End, Stage, Target, Way, Work};
 use crate::transition::{resume_at, targets};
@@ -26,11 +28,17 @@ pub(super) struct StageGraph<'a> {
     out: Vec<Vec<usize>>,
 }
 
-/// A stage, with where its `@interrupted` would lead.
+/// A stage, with what decides where a run can go from it.
 pub(super) struct Node<'a> {
     pub stage: &'a Stage,
     pub resume: Option<Resume>,
+    /// The routes by whose rules the run came here, each with its longer way.
+    pub held: HeldRoutes<'a>,
 }
+
+type HeldRoutes<'a> = BTreeMap<&'a StageName, &'a StageName>;
+
+type KnownNodes<'a> = BTreeMap<(StageName, Option<Resume>, HeldRoutes<'a>), usize>;
 
 /// A transition from node to node.
 pub(super) struct Link<'a> {
@@ -48,6 +56,8 @@ pub(super) enum LinkKind {
     Full,
     /// Commands were added that nobody approved: the `then` of their artifact.
     Unapproved,
+    /// The change has outgrown the rule of a route: its longer way.
+    Outgrown,
 }
 
 impl<'a> StageGraph<'a> {
@@ -68,7 +78,7 @@ impl<'a> StageGraph<'a> {
         let mut known = BTreeMap::new();
         let start = stages.get(&definition.start).copied();
         for start in start.into_iter().chain(definition.begins_with_steps()) {
-            let node = graph.node(&mut known, start, None);
+            let node = graph.node(&mut known, start, None, BTreeMap::new());
             graph.starts.push(node);
         }
         let mut done = 0;
@@ -81,16 +91,21 @@ impl<'a> StageGraph<'a> {
 
     fn node(
         &mut self,
-        known: &mut BTreeMap<(StageName, Option<Resume>), usize>,
+        known: &mut KnownNodes<'a>,
         stage: &'a Stage,
         resume: Option<Resume>,
+        held: HeldRoutes<'a>,
     ) -> usize {
         let next = self.nodes.len();
         let at = *known
-            .entry((stage.name.clone(), resume.clone()))
+            .entry((stage.name.clone(), resume.clone(), held.clone()))
             .or_insert(next);
         if at == next {
-            self.nodes.push(Node { stage, resume });
+            self.nodes.push(Node {
+                stage,
+                resume,
+                held,
+            });
             self.out.push(Vec::new());
         }
         at
@@ -100,16 +115,19 @@ impl<'a> StageGraph<'a> {
         &mut self,
         from: usize,
         stages: &BTreeMap<&StageName, &'a Stage>,
-        known: &mut BTreeMap<(StageName, Option<Resume>), usize>,
+        known: &mut KnownNodes<'a>,
     ) {
         let stage = self.nodes[from].stage;
         for (way, edge) in stage.edges() {
-            for (to, kind, barred) in arrivals(self.definition, &self.nodes[from], &way, edge) {
+            let straight = arrivals(self.definition, &self.nodes[from], &way, edge);
+            let longer = longer_ways(&self.nodes[from], stages, &straight);
+            for (to, kind, barred) in straight.into_iter().chain(longer) {
                 let Some(target) = stages.get(&to) else {
                     continue;
                 };
                 let resume = resume_at(target, &stage.name, barred);
-                let to = self.node(known, target, resume);
+                let held = held_after(&self.nodes[from], &way, &target.name);
+                let to = self.node(known, target, resume, held);
                 self.out[from].push(self.links.len());
                 self.links.push(Link {
                     from,
@@ -184,6 +202,9 @@ impl<'a> StageGraph<'a> {
             if link.kind == LinkKind::Unapproved {
                 text.push_str(" [new commands]");
             }
+            if link.kind == LinkKind::Outgrown {
+                text.push_str(" [outgrown]");
+            }
             text.push_str(" → ");
         }
         if let Some(last) = path.last() {
@@ -200,6 +221,8 @@ impl<'a> StageGraph<'a> {
     }
 }
 
+type LinkTarget = (StageName, LinkKind, Option<Resume>);
+
 /// Where an edge can lead: straight on, to a full counter's `then`, or to a person who sees commands
 /// first.
 fn arrivals(
@@ -207,7 +230,7 @@ fn arrivals(
     node: &Node<'_>,
     way: &Way<'_>,
     edge: &Edge,
-) -> Vec<(StageName, LinkKind, Option<Resume>)> {
+) -> Vec<LinkTarget> {
     let mut arrivals = Vec::new();
     let counter = edge
         .count
@@ -241,6 +264,44 @@ fn arrivals(
         }
     }
     arrivals
+}
+
+/// A run that came by the rule of a route goes its longer way, if it has outgrown the rule before it is
+/// judged or ends well.
+fn longer_ways<'a>(
+    node: &Node<'a>,
+    stages: &BTreeMap<&StageName, &'a Stage>,
+    straight: &[LinkTarget],
+) -> Vec<LinkTarget> {
+    let judged = |to: &StageName| {
+        stages.get(to).is_some_and(|stage| {
+            stage.is_gate() || matches!(&stage.work, Work::End(end) if end.end == End::Completed)
+        })
+    };
+    let judged: Vec<&StageName> = straight
+        .iter()
+        .map(|(to, ..)| to)
+        .filter(|to| judged(to))
+        .collect();
+    let held: BTreeSet<&StageName> = node.held.values().copied().collect();
+    held.into_iter()
+        .filter(|longer| judged.iter().any(|to| to != longer))
+        .map(|longer| (longer.clone(), LinkKind::Outgrown, None))
+        .collect()
+}
+
+/// The routes that still count after this way. A run that arrives at a longer way is on it.
+fn held_after<'a>(node: &Node<'a>, way: &Way<'_>, to: &StageName) -> HeldRoutes<'a> {
+    let mut held = node.held.clone();
+    if let (Some(route), Some(longer)) = (node.stage.work.as_route(), node.stage.longer_way()) {
+        held.remove(&node.stage.name);
+        let rule = way.outcome().and_then(|outcome| route.rule(outcome));
+        if rule.is_some_and(RouteRule::can_be_outgrown) {
+            held.insert(&node.stage.name, longer);
+        }
+    }
+    held.retain(|_, longer| *longer != to);
+    held
 }
 
 pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {

@@ -92,6 +92,10 @@ fn outcomes(definition: &Definition, stage: &Stage) -> Option<Outcomes> {
             must: BTreeSet::from([Outcome::Done, Outcome::Failed]),
             may: BTreeSet::new(),
         },
+        Work::Route(work) => Outcomes {
+            must: work.rules.iter().map(|rule| rule.outcome.clone()).collect(),
+            may: BTreeSet::from([Outcome::Otherwise]),
+        },
         Work::End(_) => return None,
     };
     Some(outcomes)

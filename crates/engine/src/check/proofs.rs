@@ -214,7 +214,7 @@ fn admitted(stage: &Stage) -> Vec<AgentPattern> {
         }
         Work::Steps(work) => steps_admit(work),
         Work::End(work) => work.after.iter().map(|after| after.agent.clone()).collect(),
-        Work::Check(_) | Work::Ask(_) => Vec::new(),
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) => Vec::new(),
     }
 }
 

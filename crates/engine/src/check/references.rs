@@ -1,6 +1,7 @@
 //! Names: every name exists, limits are numbers, and a definition stays within its size.
 
 mod params;
+mod routes;
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,7 +14,7 @@ use crate::nearest::nearest;
 use crate::outcome::{Fault, Outcome};
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
-use crate::stage::{CheckText, Commands, Edge, Questions, Stage, Target, Way, Work};
+use crate::stage::{CheckText, CheckWork, Commands, Edge, Questions, Stage, Target, Way, Work};
 use crate::view::ViewFormat;
 
 /// A definition with more stages than this is refused before anything grows with it.
@@ -89,6 +90,7 @@ pub(super) fn check(definition: &Definition) -> Vec<Problem> {
     names.budget();
     names.views();
     names.slash_commands();
+    names.routes();
     for stage in &definition.stages {
         names.stage_names(stage);
     }
@@ -284,14 +286,8 @@ impl<'a> Names<'a> {
                     &at("leaves"),
                 );
             }
-            Work::Check(work) => {
-                self.commands(&work.commands, &at("check"));
-                for (text, key) in [(&work.fails_on, "fails_on"), (&work.expects, "expects")] {
-                    if let Some(CheckText::From(fields)) = text {
-                        self.artifacts(fields.iter().map(|field| &field.artifact), &at(key));
-                    }
-                }
-            }
+            Work::Check(work) => self.check_names(stage, work),
+            Work::Route(work) => self.route(stage, work),
             Work::Ask(work) => {
                 if let Questions::From { field, .. } = &work.questions {
                     self.artifact(&field.artifact, at("from"));
@@ -314,6 +310,16 @@ impl<'a> Names<'a> {
                 if let Some(limit) = &work.max_parallel {
                     self.amount(limit, at("max_parallel"));
                 }
+            }
+        }
+    }
+
+    fn check_names(&mut self, stage: &Stage, work: &CheckWork) {
+        let at = |key: &str| place!["stages", stage.name, key];
+        self.commands(&work.commands, &at("check"));
+        for (text, key) in [(&work.fails_on, "fails_on"), (&work.expects, "expects")] {
+            if let Some(CheckText::From(fields)) = text {
+                self.artifacts(fields.iter().map(|field| &field.artifact), &at(key));
             }
         }
     }

@@ -113,7 +113,7 @@ fn is_gate(stage: &Stage) -> bool {
         Work::Check(_) => true,
         Work::Review(work) => work.of.is_none(),
         Work::Agent(_) => TreeAccess::of(stage) == TreeAccess::ReadsOnly,
-        Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
+        Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
     }
 }
 
@@ -121,7 +121,7 @@ fn may_write(stage: &Stage) -> bool {
     let restricted = matches!(&stage.writes, Writes::Only(globs) if globs.is_empty());
     match &stage.work {
         Work::Agent(_) | Work::Open(_) | Work::Steps(_) | Work::Review(_) => !restricted,
-        Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => false,
     }
 }
 

@@ -131,6 +131,7 @@ fn stage_artifacts(stage: &Stage) -> Vec<&ArtifactName> {
         Work::Agent(work) => work.reads.all().chain(work.leaves.all()).collect(),
         Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
         Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::Route(_) => Vec::new(),
         Work::Check(_) => stage.check_fields().map(|field| &field.artifact).collect(),
         Work::Ask(work) => match &work.questions {
             Questions::From { field, leaves } => Vec::from([&field.artifact, leaves]),
@@ -170,7 +171,9 @@ fn patterns(definition: &Definition) -> BTreeSet<String> {
             }
             Work::End(work) => work.leaves.iter().map(|(who, _)| text(who)).collect(),
             Work::Steps(work) => work.agents.iter().map(text).collect(),
-            Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) => Vec::new(),
+            Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Route(_) => {
+                Vec::new()
+            }
         };
         after.chain(work).collect::<Vec<_>>()
     });
@@ -210,6 +213,10 @@ fn mentioned(definition: &Definition) -> BTreeSet<String> {
                 Commands::Approved(_) => Vec::new(),
             },
             Work::Ask(ask) => words(&ask.question),
+            Work::Route(route) => {
+                let params = route.rules.iter().flat_map(|rule| rule.params.keys());
+                params.map(|name| name.as_str().to_string()).collect()
+            }
             Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
                 Vec::new()
             }
@@ -269,7 +276,12 @@ fn shadowed(definition: &Definition) -> Vec<&GroupName> {
                 Worker::Session => None,
             },
             Work::Review(work) => Some(work.owner.as_str()),
-            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
+            Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Steps(_)
+            | Work::Route(_)
+            | Work::End(_) => None,
         })
         .collect();
     definition

@@ -1,6 +1,8 @@
 //! The audit: could `decide` have written this journal? Every decision is judged again on the run
 //! before it, with what its own entries say as the evidence.
 
+mod routes;
+
 use alloc::borrow::Cow;
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -14,6 +16,7 @@ use super::{Draft, panel};
 use crate::apply::{Damage, apply};
 use crate::assign::assign;
 use crate::cause::MoveReason;
+use crate::change::{Change, Routed};
 use crate::check_result::{CheckVerdict, TreeAround};
 use crate::definition::Definition;
 use crate::duty::leaves_of;
@@ -47,6 +50,21 @@ struct Since {
     overridden: Option<Outcome>,
     gate_passed: bool,
     rounds_spent: bool,
+    routed: Vec<(Rule, Routed)>,
+}
+
+impl Since {
+    /// The route whose rule no longer held.
+    fn outgrown(&self) -> Option<&Routed> {
+        self.routed(Rule::Outgrown)
+    }
+
+    fn routed(&self, by: Rule) -> Option<&Routed> {
+        let mut routed = self.routed.iter();
+        routed
+            .find(|(rule, _)| *rule == by)
+            .map(|(_, routed)| routed)
+    }
 }
 
 fn damage<T>(what: impl Into<String>) -> Result<T, Damage> {
@@ -131,6 +149,15 @@ impl<'a> Audit<'a> {
                 stage, reviewer, ..
             } => self.approved(run, stage, *reviewer),
             Fact::Answered { stage, answer, .. } => self.answered(run, stage, answer),
+            Fact::Routed(routed) => require(
+                routes::follows(self.pipeline, run, entry.rule, routed),
+                || {
+                    format!(
+                        "the route {} does not follow from its evidence",
+                        routed.route
+                    )
+                },
+            ),
             Fact::Reset { stage, .. } => {
                 let start = self.definition().start_with(&run.given_steps);
                 require(start == stage, || {
@@ -165,10 +192,12 @@ impl<'a> Audit<'a> {
     /// A person let a run go on that was stopped at its end, and a gate was stale.
     fn returns_from_end(&self, run: &Run, entry: &Entry, step: &Move) -> bool {
         is_completed(self.pipeline, &step.from)
-            && step.along == MoveReason::StaleGate
             && step.outcome == Exit::Continued.to_string()
-            && run.gates.contains_key(&step.to)
             && entry.by.is_human()
+            && match self.since.outgrown() {
+                Some(routed) => routes::leads(self.pipeline, run, routed, step),
+                None => step.along == MoveReason::StaleGate && run.gates.contains_key(&step.to),
+            }
     }
 
     /// The edge that an exit in the journal names.
@@ -219,6 +248,10 @@ impl<'a> Audit<'a> {
                 JoinResult::Failed => *outcome == Outcome::Failed,
                 JoinResult::GoesOn => false,
             },
+            Work::Route(_) => [Rule::Routed, Rule::RouteUnseen].into_iter().any(|rule| {
+                let routed = since.routed(rule);
+                routed.is_some_and(|it| it.route == stage.name && it.outcome == *outcome)
+            }),
             Work::End(_) => false,
         }
     }
@@ -267,6 +300,12 @@ impl<'a> Audit<'a> {
         if self.since.overridden.is_some() {
             return leads(None, Gates::Overridden);
         }
+        if let Some(routed) = self.since.outgrown() {
+            return routes::leads(self.pipeline, run, routed, step);
+        }
+        if !routes::was_looked_at(self.pipeline, run, step, self.since.routed(Rule::RouteKept)) {
+            return false;
+        }
         trees
             .into_iter()
             .any(|tree| leads(tree, Gates::Compared) || leads(tree, Gates::ComparedMildly))
@@ -281,7 +320,11 @@ impl<'a> Audit<'a> {
         tree: Option<Hash>,
         gates: Gates,
     ) -> Option<Move> {
-        let evidence = Evidence::default();
+        // A route that no longer held was told before the move.
+        let evidence = Evidence {
+            change: Some(Change::none()),
+            ..Evidence::default()
+        };
         let mut draft = Draft {
             pipeline: self.pipeline,
             run: Cow::Borrowed(run),
@@ -323,7 +366,7 @@ impl<'a> Audit<'a> {
                 matches!(result, WorkResult::Outcome(outcome) if here.passes(&Way::Outcome(outcome)))
                     && work.reach == TreeAccess::ReadsOnly
             }),
-            Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
+            Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
         });
         require(passed, || format!("nothing passed the gate {stage}"))
     }
@@ -440,6 +483,7 @@ impl<'a> Audit<'a> {
             Fact::Overridden { outcome, .. } => since.overridden = Some(outcome.clone()),
             Fact::GatePassed { .. } => since.gate_passed = true,
             Fact::RoundsSpent { .. } => since.rounds_spent = true,
+            Fact::Routed(routed) => since.routed.push((entry.rule, (**routed).clone())),
             _ => {}
         }
     }

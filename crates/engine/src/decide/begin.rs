@@ -50,6 +50,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         before: beginning.before.clone(),
         queued: beginning.queued,
         environment: beginning.environment,
+        base: beginning.base,
     };
     let fact = Fact::Started(Box::new(started));
     first(

@@ -6,8 +6,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{Draft, graph, panel};
+use super::{Draft, graph, panel, routing};
 use crate::cause::MoveReason;
+use crate::change::Routed;
 use crate::entry::{Fact, Move};
 use crate::limits::counter_limit;
 use crate::names::{AgentName, ArtifactName, CounterName, ParamName, StageName};
@@ -76,6 +77,13 @@ pub(super) fn take_with(draft: &mut Draft<'_>, exit: Exit<'_>, edge: &Edge, gate
         Some((artifact, then)) => barred_by(artifact, then, wanted, counted),
         None => count(draft, edge, wanted, counted),
     };
+    let longer = match gates {
+        Gates::Compared | Gates::ComparedMildly => routing::longer_way(draft, &destination.to),
+        Gates::Overridden => None,
+    };
+    if let Some(routed) = longer {
+        return go_longer(draft, exit, routed);
+    }
     let stale = match gates {
         Gates::Compared | Gates::ComparedMildly => stale_gate(draft, &destination.to, gates),
         Gates::Overridden => None,
@@ -284,9 +292,25 @@ pub(super) fn unguarded(draft: &Draft<'_>) -> Option<String> {
     })
 }
 
-/// The run was stopped at its end and goes on: the gates are compared with the tree once more.
+/// The change has outgrown the rule of a route.
+fn go_longer(draft: &mut Draft<'_>, exit: Exit<'_>, routed: Routed) {
+    let destination = Destination {
+        to: routed.longer.clone(),
+        along: MoveReason::Outgrown(routed.route.clone()),
+        rule: Rule::Outgrown,
+        counted: None,
+        barred: None,
+    };
+    draft.record(Rule::Outgrown, Fact::Routed(Box::new(routed)));
+    go(draft, exit, destination, Vec::new());
+}
+
+/// The run was stopped at its end and goes on: its routes and gates are compared with the tree once more.
 pub(super) fn compare_again(draft: &mut Draft<'_>) {
     let end = draft.run.position.stage.clone();
+    if let Some(routed) = routing::longer_way(draft, &end) {
+        return go_longer(draft, Exit::Continued, routed);
+    }
     if let Some(gate) = stale_gate(draft, &end, Gates::Compared) {
         go(draft, Exit::Continued, return_to(gate), Vec::new());
     }
@@ -297,7 +321,15 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     match draft.stage().map(|stage| &stage.work) {
         Some(Work::Review(work)) => panel::enter(draft, work, along),
         Some(Work::Steps(work)) => graph::enter(draft, work, along),
-        Some(Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_))
+        // The evidence of a route is looked at first; the shell answers with `RouteReached`.
+        Some(
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Ask(_)
+            | Work::Route(_)
+            | Work::End(_),
+        )
         | None => {}
     }
 }

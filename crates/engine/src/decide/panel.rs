@@ -97,6 +97,7 @@ pub(super) fn reviewed(draft: &mut Draft<'_>, reviewer: u32, outcome: &Outcome) 
         | Outcome::Answered
         | Outcome::Finish
         | Outcome::Continue
+        | Outcome::Otherwise
         | Outcome::Fault(_)
         | Outcome::Custom(_) => {
             let reason = format!("'{outcome}' is not a verdict: {}", words(stage.on.keys()));
@@ -207,6 +208,7 @@ fn panel_stage<'a>(draft: &Draft<'a>) -> Option<(&'a Stage, &'a ReviewWork)> {
         | Work::Check(_)
         | Work::Ask(_)
         | Work::Steps(_)
+        | Work::Route(_)
         | Work::End(_) => None,
     }
 }

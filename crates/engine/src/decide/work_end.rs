@@ -199,7 +199,7 @@ fn expected(draft: &Draft<'_>) -> Option<AgentName> {
         },
         Work::Review(work) => panel::expected(&draft.run, stage, work),
         Work::Steps(_) => graph::expected(&draft.run, stage),
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => None,
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The manifest: one line a file, sorted, so that the same tree has the same bytes everywhere.
 
+use std::collections::BTreeMap;
+
 use engine::Hash;
 
 use crate::escape::escape;
@@ -105,6 +107,33 @@ pub fn changed(old: &[u8], new: &[u8]) -> Option<Vec<String>> {
         (old, new) = (&old[of_old..], &new[of_new..]);
     }
     Some(paths)
+}
+
+/// A line of a manifest, as far as a text can be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TreeFile {
+    /// An ordinary file, with the hash of its content.
+    Text(Hash),
+    /// A link, another repository, ignore rules or something else without lines.
+    Other,
+}
+
+/// The files of a manifest by their escaped paths; `None` if it is not a manifest.
+pub fn files_of(manifest: &[u8]) -> Option<BTreeMap<&str, Vec<TreeFile>>> {
+    let file = |line: &str| {
+        let (kind, hash) = line.split_once(' ')?;
+        let is_text = [EntryKind::File, EntryKind::Program].map(EntryKind::word);
+        if is_text.contains(&kind) {
+            Hash::parse(hash).map(TreeFile::Text)
+        } else {
+            Some(TreeFile::Other)
+        }
+    };
+    let mut files: BTreeMap<&str, Vec<TreeFile>> = BTreeMap::new();
+    for line in read(manifest)? {
+        files.entry(line.path).or_default().push(file(line.about)?);
+    }
+    Some(files)
 }
 
 fn first_path<'m>(old: &[Line<'m>], new: &[Line<'m>]) -> Option<&'m str> {

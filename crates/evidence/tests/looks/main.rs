@@ -8,6 +8,7 @@
 
 mod approved;
 mod artifacts;
+mod changes;
 mod checks;
 mod fields;
 mod hostile;

@@ -403,6 +403,7 @@ fn run(definition: &Definition) -> Run {
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        base: None,
         unverified_host: None,
     };
     let pipeline = Pipeline::from_cache(definition.clone());

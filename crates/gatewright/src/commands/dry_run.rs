@@ -192,6 +192,7 @@ impl DryRun {
             before: std::collections::BTreeMap::new(),
             queued: false,
             environment: None,
+            base: None,
             unverified_host: None,
         };
         let decision = engine::begin(pipeline, &beginning);

@@ -199,6 +199,9 @@ fn nobody_works(opened: &OpenRun) -> Option<String> {
         Work::Ask(_) => Some(format!(
             "{name} is a question for a person, and no agent works in it"
         )),
+        Work::Route(_) => Some(format!(
+            "{name} is a route, which gatewright decides: type `gatewright next`"
+        )),
         Work::End(_) => Some("the run is over".to_owned()),
         Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) => None,
     }

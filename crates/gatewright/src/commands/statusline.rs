@@ -93,6 +93,7 @@ fn next_words(next: &Next) -> Option<String> {
         Next::Under { agent, .. } => format!("{agent} is at work"),
         Next::Check { .. } => "next: gatewright check".to_owned(),
         Next::Plan { .. } => "next: the steps are planned".to_owned(),
+        Next::Route { .. } => "next: the route is decided".to_owned(),
         Next::Answer { .. } | Next::Answers { .. } => "a person answers".to_owned(),
         Next::Finish => "a person finishes it".to_owned(),
         Next::Decide { .. } => "a person decides".to_owned(),

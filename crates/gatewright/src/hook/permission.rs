@@ -78,6 +78,7 @@ impl Owed {
             | Work::Ask(_)
             | Work::Review(_)
             | Work::Steps(_)
+            | Work::Route(_)
             | Work::End(_) => None,
         }
     }

@@ -85,7 +85,9 @@ fn fields_read_by_stages(
             let fields = stage.command_fields().iter();
             fields.map(|field| (field, json!(contents.tests))).collect()
         }
-        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::End(_) => Vec::new(),
+        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Route(_) | Work::End(_) => {
+            Vec::new()
+        }
     });
     let own = fields.filter(|(field, _)| field.artifact == *name);
     own.map(|(field, content)| (field.field.clone(), content))

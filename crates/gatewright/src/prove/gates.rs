@@ -168,7 +168,9 @@ pub(super) fn all(simulation: &mut Simulation, done: GateDone<'_>) -> Result<Vec
     let mut gates = Vec::new();
     let mut home = None;
     for stage in &pipeline.definition().stages {
-        if matches!(&stage.work, Work::End(end) if end.after.is_empty()) {
+        // A run does not rest in a route, and nothing is guarded after its end.
+        let is_over = matches!(&stage.work, Work::End(end) if end.after.is_empty());
+        if is_over || matches!(stage.work, Work::Route(_)) {
             continue;
         }
         let stage_route = StageRoute {
@@ -263,6 +265,7 @@ impl Simulation {
                 | Next::Under { .. }
                 | Next::Check { .. }
                 | Next::Plan { .. }
+                | Next::Route { .. }
                 | Next::Answer { .. }
                 | Next::Answers { .. }
                 | Next::Finish

@@ -76,7 +76,11 @@ impl Simulation {
     pub(super) fn play(&mut self, leg: &Leg) -> CaseOutcome<()> {
         match &leg.step {
             Step::Act { act, .. } => self.act(act)?,
-            Step::Given(_) | Step::Start(_) | Step::TreeChanges | Step::Wait(_) => {}
+            Step::Given(_)
+            | Step::Start(_)
+            | Step::TreeChanges
+            | Step::Change(_)
+            | Step::Wait(_) => {}
         }
         self.must_be_in(&leg.stage)
     }
@@ -89,7 +93,11 @@ impl Simulation {
             match step {
                 Step::Given(Given::Step(step)) => given.push(step.clone()),
                 Step::Start(Start { params: with, .. }) => params = with.clone(),
-                Step::Given(_) | Step::TreeChanges | Step::Wait(_) | Step::Act { .. } => {}
+                Step::Given(_)
+                | Step::TreeChanges
+                | Step::Change(_)
+                | Step::Wait(_)
+                | Step::Act { .. } => {}
             }
         }
         self.plan = match plan {

@@ -78,6 +78,10 @@ pub(super) fn set(
     hook_commands: HookCommands,
 ) -> Result<Simulation, Failure> {
     let folder = Sandbox::new()?;
+    let mut stages = chosen.pipeline.definition().stages.iter();
+    if stages.any(|stage| stage.work.as_route().is_some()) {
+        folder.make_repository()?;
+    }
     let file = chosen.file();
     if let Some(file) = &file {
         write_sources(&folder, file, &chosen.sources)?;

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
+use evidence::git::Git;
 use runtime::failure::Failure;
 use tempfile::TempDir;
 
@@ -49,6 +50,18 @@ impl Sandbox {
                 Failure::environment("the temporary folder is inside a git repository")
                     .hint("set TMPDIR to a folder outside it"),
             )
+        }
+    }
+
+    /// A route measures with git what has changed.
+    pub(super) fn make_repository(&self) -> Result<(), Failure> {
+        let project = self.project();
+        let mut command = Git::find()?.command(&project, &project.join(".git"));
+        let made = command.args(["init", "--quiet", "--template="]).output();
+        match made {
+            Ok(output) if output.status.success() => Ok(()),
+            Ok(_) | Err(_) => Err(Failure::environment("git cannot make a repository")
+                .hint("make sure that `git init` works in a temporary folder")),
         }
     }
 

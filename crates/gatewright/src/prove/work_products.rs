@@ -243,7 +243,7 @@ impl Simulation {
                 }
                 Some(Turn::Fixing { .. } | Turn::Spent) | None => Leaves::of(&work.fixes),
             },
-            Some(Work::Check(_) | Work::Ask(_)) | None => Leaves::default(),
+            Some(Work::Check(_) | Work::Ask(_) | Work::Route(_)) | None => Leaves::default(),
         }
     }
 

@@ -21,6 +21,7 @@ mod people;
 mod real_linters;
 mod repository;
 mod rough;
+mod routes;
 mod scripts;
 mod shown;
 mod stopping;

@@ -101,6 +101,9 @@ impl<'u> Selection<'u> {
                 &mut node,
                 &shape_of(table),
                 &mut |named, name| match named {
+                    Named::Declared(Declared::Param) => {
+                        self.params.insert(name.clone());
+                    }
                     Named::Declared(declared) => {
                         if let Some((table, wanted)) = self.wanted(declared, name)
                             && wanted.insert(name.clone())
@@ -140,7 +143,7 @@ impl<'u> Selection<'u> {
             Declared::CounterOrStage if names(self.whole, "counters").contains(name) => {
                 Some(("counters", &mut self.counters))
             }
-            Declared::Stage | Declared::CounterOrStage => None,
+            Declared::Stage | Declared::CounterOrStage | Declared::Param => None,
         }
     }
 
@@ -188,6 +191,7 @@ impl<'u> Selection<'u> {
             Declared::Artifact => self.artifacts.contains(name),
             Declared::Counter => self.counters.contains(name),
             Declared::CounterOrStage => self.counters.contains(name) || self.stages.contains(name),
+            Declared::Param => self.params.contains(name),
         };
         is_brought.then(|| self.prefixed(name))
     }

@@ -29,7 +29,13 @@ impl Reader<'_> {
         let stage = self.common(fields);
         let words = match kind {
             Kind::Ask => self.words_rule(fields),
-            Kind::Agent | Kind::Open | Kind::Check | Kind::Review | Kind::Steps | Kind::End => None,
+            Kind::Agent
+            | Kind::Open
+            | Kind::Check
+            | Kind::Review
+            | Kind::Steps
+            | Kind::Route
+            | Kind::End => None,
         };
         let mut stage = stage(name?, work?);
         if words == Some(WordsRule::Required) {
@@ -84,6 +90,7 @@ impl Reader<'_> {
             Kind::Ask => self.ask_work(fields).map(Work::Ask),
             Kind::Review => self.review_work(fields).map(Work::Review),
             Kind::Steps => self.steps_work(fields).map(Work::Steps),
+            Kind::Route => self.route_work(fields).map(Work::Route),
             Kind::End => self.end_work(fields).map(Work::End),
         }
     }

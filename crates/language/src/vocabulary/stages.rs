@@ -347,6 +347,63 @@ pub(crate) static STEPS_STAGE: Table = Table {
     choice: &[],
 };
 
+pub(crate) static ROUTE_RULE: Table = Table {
+    name: "a rule of a route",
+    parts: &[&[
+        required("outcome", Shape::Name, "The outcome if this rule holds."),
+        optional(
+            "files",
+            Shape::Whole,
+            "At most so many files have changed since the run began.",
+        ),
+        optional(
+            "lines",
+            Shape::Whole,
+            "At most so many lines were added and removed.",
+        ),
+        optional(
+            "within",
+            TEXTS,
+            "Globs: every file that changed is covered by one of them.",
+        ),
+        optional(
+            "avoids",
+            TEXTS,
+            "Globs: no file that changed is covered by one of them.",
+        ),
+        optional(
+            "params",
+            Shape::Map {
+                keys: &Shape::NameOf(Declared::Param),
+                values: &Shape::Scalar,
+            },
+            "The values that parameters of the run have.",
+        ),
+        optional(
+            "verdicts",
+            Shape::Map {
+                keys: &STAGE,
+                values: &Shape::Name,
+            },
+            "The outcome with which each of these stages was last left; an agent's needs evidence beside it.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static ROUTE_STAGE: Table = Table {
+    name: "a route",
+    parts: &[
+        &[required(
+            "route",
+            Shape::List(&Shape::Table(&ROUTE_RULE)),
+            "Rules, tried in their order. The first that holds gives the outcome; else it is `otherwise`.",
+        )],
+        COMMON,
+    ],
+    choice: &[],
+};
+
 pub(crate) static END_STAGE: Table = Table {
     name: "an end",
     parts: &[

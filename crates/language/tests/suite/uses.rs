@@ -323,6 +323,32 @@ fn stages_come_with_what_they_need_under_a_prefix() {
 }
 
 #[test]
+fn a_route_comes_with_its_parameters_and_the_stages_that_it_asks() {
+    let sized = "name = 'sized'\nabout = 'x'\nstart = 'triage'\n\
+                 params.size = { about = 'x', choices = ['full', 'small'], default = 'full' }\n\
+                 params.kind = { about = 'x', default = 'any' }\n\
+                 stages.triage = { agent = 'sorter', on.done = 'sizing' }\n\
+                 stages.over = { end = 'completed' }\n\
+                 [stages.sizing]\n\
+                 route = [{ outcome = 'small', files = 2, params = { size = 'small', kind = 'text' }, verdicts = { triage = 'done' } }]\n\
+                 on.small = 'over'\non.otherwise = 'over'\n";
+    let text = "name = 'mine'\nabout = 'x'\nstart = 's-triage'\n\
+                params.sort = { about = 'x', default = 'any' }\n\
+                [use.s]\nfrom = 'sized.toml'\nwith = { kind = 'sort' }\n\
+                [[prove]]\nname = 'all is sized'\nbefore = 's-over'\nthrough = ['s-sizing']\n";
+    let mine = definition(text, &[("sized.toml", sized)]);
+    let params: Vec<_> = mine.params.keys().map(|name| name.as_str()).collect();
+    assert_eq!(params, ["s-size", "sort"]);
+    let mut stages = mine.stages.iter();
+    let route = stages.find_map(|stage| stage.work.as_route());
+    let rule = &route.expect("a route").rules[0];
+    let asked: Vec<_> = rule.params.keys().map(|name| name.as_str()).collect();
+    assert_eq!(asked, ["s-size", "sort"]);
+    let told: Vec<_> = rule.verdicts.keys().map(|name| name.as_str()).collect();
+    assert_eq!(told, ["s-triage"]);
+}
+
+#[test]
 fn all_stages_come_along_unless_some_are_named() {
     let text = "name = 'mine'\nabout = 'x'\nstart = 'a'\nuse.q = 'quality.toml'\n\
                 stages.a = { agent = 'writer', on.done = 'q-fix' }\n";

@@ -263,6 +263,7 @@ fn due<'a>(pipeline: &Pipeline, run: &Run, stage: &'a Stage) -> Vec<Candidate<'a
         | Next::Under { .. }
         | Next::Check { .. }
         | Next::Plan { .. }
+        | Next::Route { .. }
         | Next::Answer { .. }
         | Next::Answers { .. }
         | Next::Finish
@@ -316,7 +317,9 @@ fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings>
         }
         (Work::Review(work), NextDuty::Fix { .. }) => Some(&work.owner_settings),
         (Work::Review(_), NextDuty::Work | NextDuty::Step { .. })
-        | (Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_), _) => None,
+        | (Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_), _) => {
+            None
+        }
     }
 }
 

@@ -156,6 +156,7 @@ impl Orchestrator<'_, '_> {
                 | engine::Work::Check(_)
                 | engine::Work::Ask(_)
                 | engine::Work::Review(_)
+                | engine::Work::Route(_)
                 | engine::Work::End(_),
             )
             | None => 1,

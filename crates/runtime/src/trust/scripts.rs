@@ -78,6 +78,7 @@ pub fn commands(definition: &Definition) -> impl Iterator<Item = &Vec<String>> {
         | Work::Ask(_)
         | Work::Review(_)
         | Work::Steps(_)
+        | Work::Route(_)
         | Work::End(_) => None,
     });
     lists.flatten()

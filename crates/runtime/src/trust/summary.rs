@@ -65,6 +65,7 @@ impl TrustSummary<'_> {
             | Work::Ask(_)
             | Work::Review(_)
             | Work::Steps(_)
+            | Work::Route(_)
             | Work::End(_) => Vec::new(),
         });
         lists.collect()
@@ -228,7 +229,7 @@ fn of_stage(stage: &Stage) -> Vec<Runs<'_>> {
             let panel = work.panel.iter();
             workers.extend(panel.map(|reviewer| (reviewer.agent.as_str(), &reviewer.settings)));
         }
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => {}
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => {}
     }
     let described = workers.into_iter().filter_map(|(agent, settings)| {
         let words = settings_words(agent, settings)?;

@@ -339,7 +339,7 @@ fn agents(definition: &Definition) -> Vec<String> {
                 .iter()
                 .map(|after| after.agent.to_string())
                 .collect(),
-            Work::Check(_) | Work::Ask(_) | Work::Steps(_) => Vec::new(),
+            Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) => Vec::new(),
         });
     }
     agents.sort();

@@ -1,6 +1,6 @@
 //! The starts of the runs in a search.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{
     AgentName, Amount, Definition, Driver, Param, ParamName, Stage, StepId, StepsSource, StepsWork,
@@ -55,6 +55,10 @@ fn values(definition: &Definition, name: &ParamName, param: &Param) -> Vec<Strin
     if is_target {
         return param.choices.clone();
     }
+    let asked = asked_by_routes(definition, name);
+    if !asked.is_empty() {
+        return asked.into_iter().chain(param.default.clone()).collect();
+    }
     let is_limit = definition
         .amounts()
         .into_iter()
@@ -84,6 +88,18 @@ fn values(definition: &Definition, name: &ParamName, param: &Param) -> Vec<Strin
     least.or(needed).into_iter().collect()
 }
 
+/// The values that routes ask for, each once.
+fn asked_by_routes(definition: &Definition, name: &ParamName) -> BTreeSet<String> {
+    let routes = definition
+        .stages
+        .iter()
+        .filter_map(|stage| stage.work.as_route());
+    let rules = routes.flat_map(|route| &route.rules);
+    rules
+        .filter_map(|rule| rule.params.get(name).cloned())
+        .collect()
+}
+
 /// One step that every task graph of the pipeline accepts, if steps are given at all.
 fn plan(definition: &Definition) -> Option<engine::Step> {
     let graphs: Vec<&StepsWork> = definition
@@ -96,6 +112,7 @@ fn plan(definition: &Definition) -> Option<engine::Step> {
             | Work::Check(_)
             | Work::Ask(_)
             | Work::Review(_)
+            | Work::Route(_)
             | Work::End(_) => None,
         })
         .filter(|work| !matches!(work.source, StepsSource::Fixed(_)))

@@ -21,6 +21,13 @@ pub(super) fn normal(player: &Player<'_>, run: &Run) -> String {
         run.stale_returns,
         run.dispatches.len(),
     );
+    let _ = write!(
+        text,
+        "{:?} {:?} {:?} ",
+        player.world.change,
+        run.routes,
+        exits(player, run)
+    );
     artifacts(&mut text, run);
     gates(&mut text, player, run);
     // A stage forgets its state when it is entered again; only a return finds it.
@@ -34,6 +41,15 @@ pub(super) fn normal(player: &Player<'_>, run: &Run) -> String {
         }
     }
     text
+}
+
+/// The exits that a route asks for.
+fn exits<'a>(player: &Player<'_>, run: &'a Run) -> Vec<(&'a StageName, &'a String)> {
+    let stages = player.pipeline.definition().stages.iter();
+    let routes = stages.filter_map(|stage| stage.work.as_route());
+    let rules: Vec<_> = routes.flat_map(|route| &route.rules).collect();
+    let asks = |stage: &StageName| rules.iter().any(|rule| rule.verdicts.contains_key(stage));
+    run.exits.iter().filter(|(stage, _)| asks(stage)).collect()
 }
 
 fn artifacts(text: &mut String, run: &Run) {
@@ -79,6 +95,7 @@ fn of<'a>(pipeline: &'a Pipeline, stage: &StageName) -> Option<&'a engine::Artif
         | Work::Check(_)
         | Work::Ask(_)
         | Work::Steps(_)
+        | Work::Route(_)
         | Work::End(_) => None,
     }
 }

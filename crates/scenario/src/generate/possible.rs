@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{
-    AgentName, AgentPattern, ArtifactName, Definition, Fault, MemberState, Outcome, ReviewWork,
-    Run, SESSION, Seconds, Stage, Standing, StepId, StepsWork, Turn, Usage, WordsRule, Work,
-    Worker, Writes,
+    AgentName, AgentPattern, ArtifactName, Change, Definition, Fault, MemberState, Outcome,
+    ReviewWork, Run, SESSION, Seconds, Stage, StageName, Standing, StepId, StepsWork, Target, Turn,
+    Usage, WordsRule, Work, Worker, Writes,
 };
 
+use super::super::grammar::UNSEEN;
 use super::super::step::{Act, Begins, CheckHow, How, PersonAct, Step, Subject};
 
 /// A command that no scenario has approved before.
@@ -18,6 +19,26 @@ pub(super) fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<St
     if run.standing != Standing::Going {
         return Vec::new();
     }
+    own_steps(definition, stage, run)
+        .into_iter()
+        .chain(changes(definition, stage, run))
+        .collect()
+}
+
+/// The evidence of a route may change, where the next steps lead to one or are watched by one.
+fn changes(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
+    let is_route = |name: &StageName| {
+        let mut stages = definition.stages.iter();
+        stages.any(|stage| stage.name == *name && stage.work.as_route().is_some())
+    };
+    let mut edges = stage.edges().into_iter();
+    let leads = edges.any(|(_, edge)| matches!(&edge.to, Target::Stage(to) if is_route(to)));
+    let reason = || String::from(UNSEEN);
+    let unseen = (leads || !run.routes.is_empty()).then(|| Change::Unseen { reason: reason() });
+    unseen.into_iter().map(Step::Change).collect()
+}
+
+fn own_steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<Step> {
     match &stage.work {
         Work::Agent(work) => {
             let agent = match &work.worker {
@@ -41,6 +62,7 @@ pub(super) fn steps(definition: &Definition, stage: &Stage, run: &Run) -> Vec<St
                 .collect()
         }
         Work::End(_) => after_steps(definition, stage),
+        Work::Route(_) => Vec::new(),
         Work::Check(_) => check_steps(stage),
         Work::Ask(work) => ask_steps(stage, work.is_choice()),
         Work::Review(work) => review_steps(definition, stage, run, work),
@@ -124,7 +146,12 @@ fn left_by(definition: &Definition, stage: &Stage, agent: &AgentName) -> Vec<Art
     let leaves = match &stage.work {
         Work::Open(work) => work.leaves.as_slice(),
         Work::End(work) => work.leaves.as_slice(),
-        Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => &[],
+        Work::Agent(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::Route(_) => &[],
     };
     let mine = leaves
         .iter()

@@ -38,7 +38,7 @@ impl<'a> Routes<'a> {
         Self { pipeline, search }
     }
 
-    /// The route into this stage, if one exists without waiting for a time limit.
+    /// The route into this stage, if one exists without waiting for a time limit and without help from outside.
     pub fn to(&self, stage: &StageName) -> Option<Route> {
         let is_there =
             |state: usize| self.search.states.get(state).map(|s| &s.stage) == Some(stage);
@@ -118,7 +118,7 @@ impl<'a> Routes<'a> {
                 return Some(back(&came, state));
             }
             for link in &self.search.states[state].links {
-                if needs_time(&link.step) || !may_take(state, link) {
+                if needs_others(&link.step) || !may_take(state, link) {
                     continue;
                 }
                 if let Entry::Vacant(place) = came.entry(link.to) {
@@ -164,8 +164,8 @@ fn passes(stage: &Stage, link: &Link) -> bool {
     })
 }
 
-/// Does it need waiting?
-fn needs_time(step: &Step) -> bool {
+/// Does it need waiting, or somebody from outside?
+fn needs_others(step: &Step) -> bool {
     match step {
         Step::Wait(_) => true,
         Step::Act { act, .. } => {
@@ -177,6 +177,8 @@ fn needs_time(step: &Step) -> bool {
                 }
             )
         }
+        // What changes the evidence of a route is not part of any work.
+        Step::Change(_) => true,
         Step::Given(_) | Step::Start(_) | Step::TreeChanges => false,
     }
 }

@@ -189,7 +189,7 @@ fn moved(definition: &Definition, step: &Move, rule: Rule) -> Option<Transition>
         MoveReason::Full(counter) => MoveCause::Full(counter.clone()),
         MoveReason::Unapproved(artifact) => MoveCause::Unapproved(artifact.clone()),
         MoveReason::Interrupted => MoveCause::Interrupted,
-        MoveReason::StaleGate => return None,
+        MoveReason::StaleGate | MoveReason::Outgrown(_) => return None,
     };
     let way = match step.outcome.strip_prefix("after ") {
         Some(agent) => {

@@ -43,6 +43,7 @@ impl TestRun {
             before: BTreeMap::new(),
             queued: false,
             environment: None,
+            base: None,
         };
         decision(&[Fact::Started(Box::new(started))])
     }

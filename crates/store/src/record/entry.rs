@@ -1,8 +1,9 @@
 //! The listing of journal entries. Existing journals contain its words, so they never change.
 
 use engine::{
-    Author, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, Move, MovedRef,
-    Outside, OutsideChange, ProgramPlace, RefHandling, Started, TreeAround, Who, WorkResult,
+    Author, Change, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, LineCount,
+    Miss, Move, MovedRef, Outside, OutsideChange, ProgramPlace, RefHandling, Routed, Started,
+    TreeAround, Unmet, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -59,6 +60,7 @@ records! {
         Planned { stage, steps } = "planned",
         StepsRevived { stage } = "steps_revived",
 
+        Routed(routed) = "routed",
         Answered { stage, answer, given, words } = "answered",
         Approved { artifact, content } = "approved",
         Overridden { stage, outcome, reason } = "overridden",
@@ -80,6 +82,20 @@ records! {
     }
     struct Started {
         id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,
+        base,
+    }
+    struct Routed { route, outcome, longer, change, params, verdicts, unmet }
+    kinds Change { Seen { files, lines, paths } = "seen", Unseen { reason } = "unseen" }
+    kinds LineCount { Counted(lines) = "counted", Unasked = "unasked", Unseen(reason) = "unseen" }
+    struct Unmet { rule, because }
+    kinds Miss {
+        Param { param } = "param",
+        Verdict { stage } = "verdict",
+        Files { most } = "files",
+        Lines { most } = "lines",
+        Outside { path } = "outside",
+        Forbidden { path } = "forbidden",
+        Unseen { reason } = "unseen",
     }
     kinds WorkResult {
         Outcome(outcome) = "outcome",

@@ -2,9 +2,9 @@
 
 use engine::{
     Binding, BindingState, Bypass, Captured, CommandEnd, Dispatch, Driver, Duty, Fault, Gate,
-    Grant, Graph, Happened, KnownWorker, Member, MemberState, MoveReason, Override, Panel, Passage,
-    Position, Process, Resume, Run, Standing, TreeAccess, Turn, Unguarded, UnguardedWork, Usage,
-    Witness,
+    Grant, Graph, Happened, HeldRoute, KnownWorker, Member, MemberState, MoveReason, Override,
+    Panel, Passage, Position, Process, Resume, Run, Standing, TreeAccess, Turn, Unguarded,
+    UnguardedWork, Usage, Witness,
 };
 
 use super::listing::records;
@@ -14,7 +14,7 @@ records! {
         id, definition, task, task_visit, next_task, params, driver, host, started_at, touched_at, position, standing,
         counters, before, artifacts, approved, approved_commands, gates, made, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, outside,
-        environment, unguarded, trail,
+        environment, unguarded, trail, base, routes, exits,
     }
     struct Passage { stage, outcome, along, happened }
     kinds MoveReason {
@@ -23,17 +23,20 @@ records! {
         Unapproved(artifact) = "unapproved",
         Interrupted = "interrupted",
         StaleGate = "stale_gate",
+        Outgrown(route) = "outgrown",
     }
     kinds Happened {
         Worked { agent, step, outcome, left } = "worked",
         Failed { agent, step, fault, reason } = "failed",
         Checked { verdict, commands } = "checked",
+        Routed(routed) = "routed",
         Answered { by, choice, words } = "answered",
         Skipped { by, outcome, reason } = "skipped",
         Continued { by, words } = "continued",
         Reset { by, reason } = "reset",
         Restored { by, reason } = "restored",
     }
+    struct HeldRoute { outcome, longer }
     struct CommandEnd { argv, ended, matched_failure, lacks, tail }
     words Driver { ByHand = "by_hand", Guarded = "guarded", Headless = "headless" }
     struct Position { stage, visit, entered_at, retries, resume, strayed_from, happened }

@@ -2,9 +2,9 @@
 
 use engine::{
     After, AgentWork, AskWork, CheckText, CheckWork, Commands, Conversation, Edge, End, EndWork,
-    FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer, Stage,
-    Step, StepsSource, StepsWork, StopRule, Target, WordsRule, Work, Worker, WorkerSettings,
-    Writes,
+    FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer,
+    RouteRule, RouteWork, Stage, Step, StepsSource, StepsWork, StopRule, Target, WordsRule, Work,
+    Worker, WorkerSettings, Writes,
 };
 
 use super::listing::records;
@@ -20,6 +20,7 @@ records! {
         Ask(work) = "ask",
         Review(work) = "review",
         Steps(work) = "steps",
+        Route(work) = "route",
         End(work) = "end",
     }
     struct AgentWork { worker, settings, reads, leaves }
@@ -52,6 +53,9 @@ records! {
         ArtifactOrStart(field) = "artifact_or_start",
     }
     struct Step { id, title, agent, needs }
+
+    struct RouteWork { rules }
+    struct RouteRule { outcome, files, lines, within, avoids, params, verdicts }
 
     struct EndWork { end, after, leaves }
     words End { Completed = "completed", Failed = "failed", Cancelled = "cancelled" }

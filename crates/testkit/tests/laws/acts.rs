@@ -9,7 +9,7 @@ use engine::{
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hosted::{Hosted, hosted, told};
-use crate::world::{World, hash, session};
+use crate::world::{World, change, hash, session};
 
 /// What a person says with every choice.
 const PERSONS_WORDS: &str = "rather like this";
@@ -33,6 +33,7 @@ pub(crate) enum Act {
     Finish,
     Retry,
     Continue,
+    /// What is pending is read: the steps of a task graph, or the evidence of a route.
     PlanRead,
     Stop {
         session: u8,
@@ -72,12 +73,16 @@ pub(crate) enum CheckHow {
     ChangesTree,
 }
 
-/// What a walk tries. Each of the three is exhaustive in its own directions; together they would only
+/// What a walk tries. Each of the four is exhaustive in its own directions; together they would only
 /// multiply states that do not touch each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every agent ends in every way, a stranger's session speaks too, and the tree changes meanwhile.
     Work,
+    /// The same on the shorter way of a route, until the run is on the longer way. There it holds no route any
+    /// more, and only a route asks how it came: the walks without a shorter way know what follows, and a
+    /// walk of sessions goes from the one way to the other.
+    Shorter,
     /// Both sessions start, end, stop and work, in every order.
     Sessions,
     /// Calls and workers have a host's numbers, true and false ones; sessions die and are followed.
@@ -101,7 +106,7 @@ pub(crate) fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act>
         acts.push(Act::PlanRead);
     }
     match scope {
-        Scope::Work => acts.push(Act::TreeChanges),
+        Scope::Work | Scope::Shorter => acts.push(Act::TreeChanges),
         Scope::Sessions => acts.extend([1, 2].into_iter().flat_map(|session| {
             [
                 Act::Stop { session },
@@ -117,8 +122,8 @@ pub(crate) fn acts(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<Act>
     for agent in agents(pipeline) {
         // A stranger's words change nothing, so one of each kind will do; a second holder's do.
         let sessions: &[u8] = match scope {
-            Scope::Work if agent != "stranger" => &[1],
-            Scope::Work | Scope::Sessions | Scope::Hosted => &[1, 2],
+            Scope::Work | Scope::Shorter if agent != "stranger" => &[1],
+            Scope::Work | Scope::Shorter | Scope::Sessions | Scope::Hosted => &[1, 2],
         };
         for session in sessions.iter().copied() {
             for step in steps(world, &agent) {
@@ -198,7 +203,7 @@ pub(crate) fn agents(pipeline: &Pipeline) -> BTreeSet<String> {
             Work::End(work) => {
                 agents.extend(work.after.iter().map(|after| after.agent.to_string()))
             }
-            Work::Check(_) | Work::Ask(_) => {}
+            Work::Check(_) | Work::Ask(_) | Work::Route(_) => {}
         }
     }
     agents
@@ -233,7 +238,7 @@ fn is_at_work(world: &World, agent: &str) -> bool {
 fn hows(pipeline: &Pipeline, world: &World, scope: Scope) -> Vec<How> {
     let ways = words(pipeline, world).into_iter().map(How::Well);
     match scope {
-        Scope::Work => ways
+        Scope::Work | Scope::Shorter => ways
             .chain(added(pipeline, world))
             .chain([How::Nothing, How::Invalid, How::Hollow, How::Crash])
             .collect(),
@@ -264,7 +269,9 @@ pub(crate) fn words(pipeline: &Pipeline, world: &World) -> BTreeSet<String> {
             Work::Agent(work) => work.leaves.all(),
             Work::Review(work) => work.panel.iter().map(|member| &member.leaves).collect(),
             Work::Steps(work) => work.leaves.iter().collect(),
-            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => Vec::new(),
+            Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => {
+                Vec::new()
+            }
         };
         for artifact in left
             .into_iter()
@@ -301,7 +308,10 @@ pub(crate) fn event(pipeline: &Pipeline, world: &World, act: &Act) -> Option<(Ev
     if let Act::Hosted(hosted) = act {
         return Some(told(pipeline, world, hosted));
     }
-    let what = happening(world, act)?;
+    let what = match act {
+        Act::PlanRead => engine::pending(pipeline, &world.run)?,
+        act => happening(world, act)?,
+    };
     let by = match act {
         Act::Request { agent, .. } | Act::End { agent, .. }
             if runs_elsewhere(pipeline, world, agent) =>
@@ -389,10 +399,6 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
             from: Time(0),
             until: Time(0),
         })),
-        Act::PlanRead => Happening::Engine(EngineEvent::StepsRead {
-            stage: world.run.position.stage.clone(),
-            visit: world.run.position.visit,
-        }),
         Act::Stop { .. } => Happening::Session(SessionEvent::StopRequested {
             background_work: false,
         }),
@@ -405,7 +411,7 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
         Act::SessionEnds { session: number } => Happening::Session(SessionEvent::Ended {
             session: session(*number),
         }),
-        Act::Hosted(_) | Act::TreeChanges => return None,
+        Act::Hosted(_) | Act::TreeChanges | Act::PlanRead => return None,
     })
 }
 
@@ -506,6 +512,7 @@ fn look(pipeline: &Pipeline, world: &World, act: &Act, event: &Event) -> Evidenc
         steps: needs
             .steps
             .map(|_| Ok(vec![step("a", &[]), step("b", &["a"])])),
+        change: needs.change.map(|_| change(world)),
         ..Evidence::default()
     }
 }

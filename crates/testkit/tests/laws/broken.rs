@@ -1,14 +1,15 @@
 //! Laws broken on purpose: the walk must find each of them, or it would find nothing.
 
 use engine::{
-    AgentName, Conversation, Decision, Dispatch, DispatchId, Duty, Entry, Event, Evidence, Fact,
-    Gate, Happening, Pipeline, Reply, Rule, Run, Seen, TreeAccess, Who, WorkEvent, WorkRef, decide,
+    AgentName, Change, Conversation, Decision, Dispatch, DispatchId, Duty, Entry, Event, Evidence,
+    Fact, Gate, Happening, Pipeline, Reply, Rule, Run, Seen, TreeAccess, Who, WorkEvent, WorkRef,
+    decide,
 };
 use std::collections::BTreeMap;
 
 use crate::acts::Scope;
 use crate::random::wander;
-use crate::small::walk_promised;
+use crate::small::{walk_promised, walk_routed};
 use crate::walk::walk;
 use crate::world::{Judge, session, small_params};
 
@@ -196,6 +197,43 @@ fn the_walk_notices_a_gate_that_stands_in_for_another() {
     match walk_promised(&promises_are_words) {
         Ok(_) => panic!("the walk does not notice a broken promise"),
         Err(told) => assert!(told.contains("did not pass on this tree"), "{told}"),
+    }
+}
+
+/// A route is decided once, and nobody looks again.
+fn nothing_grows(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
+    let believed = Evidence {
+        change: evidence.change.as_ref().map(|_| Change::none()),
+        ..evidence.clone()
+    };
+    decide(pipeline, run, event, &believed)
+}
+
+/// An agent decides a route: its own event moves the run past it.
+fn agents_choose(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {
+    match engine::pending(pipeline, run) {
+        Some(what) if matches!(event.what, Happening::Work(_)) => {
+            let event = Event {
+                what,
+                ..event.clone()
+            };
+            decide(pipeline, run, &event, evidence)
+        }
+        Some(_) | None => decide(pipeline, run, event, evidence),
+    }
+}
+
+#[test]
+fn the_walk_notices_a_route_that_is_not_looked_at_again_and_one_that_an_agent_chooses() {
+    let laws: [(Judge<'_>, &str); 2] = [
+        (&nothing_grows, "has outgrown"),
+        (&agents_choose, "without a checked outcome"),
+    ];
+    for (judge, law) in laws {
+        match walk_routed(judge) {
+            Ok(_) => panic!("the walk does not notice that a route {law}"),
+            Err(told) => assert!(told.contains(law), "another law was noticed: {told}"),
+        }
     }
 }
 

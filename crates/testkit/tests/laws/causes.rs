@@ -4,13 +4,15 @@
 //! remembers of it: so a cause that the engine forgets is found as well as one that a text leaves out.
 
 use engine::{
-    CheckVerdict, Dispatch, Driver, Entry, Event, Evidence, Fact, Happening, Member, MemberState,
-    Next, PersonEvent, Pipeline, Run, StageName, Time, Work, WorkEvent, WorkResult,
+    Change, CheckVerdict, Dispatch, Driver, Entry, Event, Evidence, Fact, Happening, LineCount,
+    Member, MemberState, Next, PersonEvent, Pipeline, Routed, Rule, Run, StageName, Time, Work,
+    WorkEvent, WorkResult,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
 use crate::acts::{Scope, acts, event};
 use crate::random::wanderings;
+use crate::small::routed;
 use crate::walk::{at_once, fingerprint, is_small, normal, without_causes};
 use crate::world::{Params, World, begun, begun_with_steps, session, small_params};
 
@@ -35,9 +37,11 @@ enum Kind {
     Artifact,
     FaultReason,
     StepReason,
+    RouteEvidence,
+    RouteParam,
 }
 
-const KINDS: [Kind; 12] = [
+const KINDS: [Kind; 14] = [
     Kind::Stage,
     Kind::Outcome,
     Kind::Command,
@@ -50,6 +54,8 @@ const KINDS: [Kind; 12] = [
     Kind::Artifact,
     Kind::FaultReason,
     Kind::StepReason,
+    Kind::RouteEvidence,
+    Kind::RouteParam,
 ];
 
 /// The readers of a run, each with a text of its own.
@@ -97,6 +103,8 @@ fn causes(run: &Run, entries: &[Entry]) -> Vec<Due> {
                 all.push(due(Kind::Choice, format!("`{answer}`")));
                 all.extend(words.iter().map(|words| due(Kind::Words, words.clone())));
             }
+            // That a route still holds led nowhere.
+            Fact::Routed(routed) if entry.rule != Rule::RouteKept => all.extend(routed_by(routed)),
             Fact::Overridden { reason, .. } => all.push(due(Kind::OverrideReason, reason.clone())),
             Fact::StepFailed { reason, .. } => all.push(due(Kind::StepReason, reason.clone())),
             Fact::Reset { reason, .. } => all.push(due(Kind::ResetReason, reason.clone())),
@@ -119,6 +127,34 @@ fn causes(run: &Run, entries: &[Entry]) -> Vec<Due> {
         }
     }
     all.retain(|due| !due.words.is_empty());
+    all
+}
+
+/// The evidence of a route: how much has changed and where, and what the person had asked for.
+fn routed_by(routed: &Routed) -> Vec<Due> {
+    let mut all = Vec::new();
+    match &routed.change {
+        Some(Change::Seen {
+            files,
+            lines,
+            paths,
+        }) if *files > 0 => {
+            all.push(due(Kind::RouteEvidence, format!("{files} files")));
+            if let LineCount::Counted(lines) = lines {
+                all.push(due(Kind::RouteEvidence, format!("{lines} lines")));
+            }
+            all.extend(
+                paths
+                    .first()
+                    .map(|path| due(Kind::RouteEvidence, path.clone())),
+            );
+        }
+        Some(Change::Seen { .. }) => all.push(due(Kind::RouteEvidence, "nothing has changed")),
+        Some(Change::Unseen { reason }) => all.push(due(Kind::RouteEvidence, reason.clone())),
+        None => {}
+    }
+    let params = routed.params.iter();
+    all.extend(params.map(|(name, value)| due(Kind::RouteParam, format!("{name} is {value}"))));
     all
 }
 
@@ -149,7 +185,7 @@ fn is_met(pipeline: &Pipeline, run: &Run) -> bool {
     let stage = pipeline.stage(&run.position.stage);
     stage.is_some_and(|stage| match &stage.work {
         Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::Review(_) | Work::Steps(_) => true,
-        Work::Check(_) | Work::End(_) => false,
+        Work::Check(_) | Work::Route(_) | Work::End(_) => false,
     })
 }
 
@@ -184,6 +220,7 @@ fn is_for(reader: Reader, pipeline: &Pipeline, run: &Run, kind: Kind) -> bool {
         Kind::Stage | Kind::Outcome | Kind::Choice | Kind::Words => true,
         Kind::Command | Kind::ExitCode | Kind::FaultReason => true,
         Kind::OverrideReason | Kind::ResetReason => true,
+        Kind::RouteEvidence | Kind::RouteParam => true,
         Kind::Artifact | Kind::Output | Kind::StepReason => !short,
     }
 }
@@ -301,6 +338,13 @@ fn walk_edges(
         for (event, evidence) in persons(pipeline, &world) {
             ask(&event, &evidence)?;
         }
+        if is_watched(pipeline, &world.run) {
+            let grown = World {
+                run: world.run.clone(),
+                tree: 3 - world.tree,
+            };
+            queue.extend(seen.insert(place(pipeline, &grown)).then_some(grown));
+        }
         let acts = acts(pipeline, &world, Scope::Work);
         for (event, evidence) in acts.iter().filter_map(|act| event(pipeline, &world, act)) {
             let after = ask(&event, &evidence)?.map(|after| normal(after, Scope::Work));
@@ -308,6 +352,14 @@ fn walk_edges(
         }
     }
     Ok(edges)
+}
+
+/// Does a route look at the tree here, so that it matters which one is there?
+fn is_watched(pipeline: &Pipeline, run: &Run) -> bool {
+    let stage = pipeline.stage(&run.position.stage);
+    let decides = stage.is_some_and(|stage| matches!(stage.work, Work::Route(_)));
+    let asked = run.params.values().any(|value| value == "small");
+    asked && (decides || !run.routes.is_empty())
 }
 
 /// What a person may do about a stage besides answering.
@@ -372,9 +424,19 @@ fn every_cause_in_multi_ai_is_told() {
 }
 
 #[test]
+fn every_cause_of_a_route_is_told() {
+    let (pipeline, small) = routed();
+    let edges = walk_edges(&pipeline, &small, &as_it_is).unwrap_or_else(|law| panic!("{law}"));
+    for way in ["sizing small Edge", "sizing otherwise Edge", "Outgrown"] {
+        let is_walked = |edge: &String| edge.contains(way) && edge.contains("RouteEvidence");
+        assert!(edges.iter().any(is_walked), "{way}: {edges:#?}");
+    }
+}
+
+#[test]
 fn every_cause_in_random_definitions_is_told() {
     let mut edges = 0;
-    wanderings(800, &mut |pipeline, before, entries, after| {
+    wanderings(1_200, &mut |pipeline, before, entries, after| {
         let due = causes(&before.run, entries);
         if key(entries, &after.run, &due).is_some() && is_met(pipeline, &after.run) {
             edges += 1;
@@ -396,7 +458,13 @@ fn without(reader: Reader, kind: Kind) -> impl Fn(Reader, String, &[Due]) -> Str
 
 #[test]
 fn the_walk_notices_every_kind_of_cause_that_a_text_leaves_out() {
-    let pipelines = ["ansible", "phases", "multi-ai"].map(built_in);
+    let built_ins = ["ansible", "phases", "multi-ai"].map(built_in);
+    let with_params = |pipeline: Pipeline| {
+        let params = small_params(&pipeline);
+        (pipeline, params)
+    };
+    let pipelines = built_ins.map(with_params).into_iter().chain([routed()]);
+    let pipelines: Vec<(Pipeline, Params)> = pipelines.collect();
     let readers = [
         Reader::Worker,
         Reader::Session,
@@ -410,7 +478,7 @@ fn the_walk_notices_every_kind_of_cause_that_a_text_leaves_out() {
         let renderer = without(*reader, *kind);
         let found = pipelines
             .iter()
-            .any(|pipeline| walk_edges(pipeline, &small_params(pipeline), &renderer).is_err());
+            .any(|(pipeline, params)| walk_edges(pipeline, params, &renderer).is_err());
         (!found).then_some((*reader, *kind))
     });
     let missed: Vec<_> = missed.into_iter().flatten().collect();

@@ -52,7 +52,7 @@ fn stage(
     back: &str,
 ) {
     let _ = writeln!(body, "[stages.s{at}]");
-    match chance.below(6) {
+    match chance.below(7) {
         0 => {
             artifact(
                 artifacts,
@@ -107,6 +107,7 @@ fn stage(
                  on.done = \"{next}\"\non.failed = {back}\n",
             );
         }
+        5 => route(chance, body, at, next),
         _ => {
             let _ = write!(
                 body,
@@ -114,6 +115,30 @@ fn stage(
             );
         }
     }
+}
+
+/// A route whose shorter way may leave out stages, and whose longer way is the next one. Its evidence is the
+/// change, or the word of an earlier stage beside it.
+fn route(chance: &mut Chance, body: &mut String, at: usize, next: &str) {
+    let bound = *chance.pick(&[
+        "files = 3",
+        "lines = 50",
+        "within = [\"docs/**\"]",
+        "files = 3, avoids = [\"src/**\"]",
+    ]);
+    let told = if at > 0 && chance.once_in(6) {
+        format!(", verdicts = {{ s{} = \"passed\" }}", at - 1)
+    } else {
+        String::new()
+    };
+    let shorter = if chance.once_in(2) { "over" } else { next };
+    let longer = if next == "over" { "given_up" } else { next };
+    let shorter = if shorter == longer { "over" } else { shorter };
+    let _ = write!(
+        body,
+        "route = [{{ outcome = \"small\", {bound}{told} }}]\n\
+         on.small = \"{shorter}\"\non.otherwise = \"{longer}\"\n",
+    );
 }
 
 /// Claims that may or may not be true: only those that lint proves are held against the run.

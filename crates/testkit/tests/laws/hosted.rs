@@ -8,7 +8,7 @@ use engine::{
 use std::collections::BTreeSet;
 
 use crate::acts::{agents, fresh, steps, words};
-use crate::world::{World, hash, session};
+use crate::world::{World, change, hash, session};
 
 /// What a host tells of the session that holds the run, and of those that want it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -431,6 +431,7 @@ fn look(pipeline: &Pipeline, world: &World, hosted: &Hosted, event: &Event) -> E
             .collect(),
         tree: needs.tree.then(|| hash(world.tree)),
         changed: needs.changed_since.map(|_| Vec::new()),
+        change: needs.change.map(|_| change(world)),
         holder: needs.holder.map(|_| match hosted {
             Hosted::Comes(Arrival::Successor) => ProcessState::Gone,
             _ => ProcessState::Alive,

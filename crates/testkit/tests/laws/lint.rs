@@ -384,3 +384,129 @@ fn commands_that_work_adds_lead_to_a_question_that_approves_them() {
         &sound,
     );
 }
+
+/// A route between two ways, with these rules and this default.
+fn routed(rules: &str, default: &str) -> String {
+    format!(
+        "[params.size]\nabout = \"size\"\nchoices = [\"full\", \"small\"]\ndefault = \"full\"\n{VERDICT}\
+         [stages.triage]\nagent = \"judge\"\nleaves = [\"verdict\"]\non.approved = \"sizing\"\non.rejected = \"sizing\"\n\
+         [stages.sizing]\nroute = [{rules}]\non.small = \"quick\"\n{default}\
+         [stages.quick]\nagent = \"coder\"\non.done = \"complete\"\n\
+         [stages.slow]\nask = \"Well?\"\non.yes = \"complete\"\non.no = \"failed\"\n"
+    )
+}
+
+const SMALL: &str = "{ outcome = \"small\", files = 3 }";
+const SLOW: &str = "on.otherwise = \"slow\"\n";
+
+#[test]
+fn a_route_has_a_default() {
+    // Without one the longer way is not reached either.
+    let without = routed(SMALL, "").replace("[stages.quick]", "on.slow = \"slow\"\n[stages.quick]");
+    let found = codes("triage", &without);
+    assert!(found.contains(&"GW-L235"), "{found:?}");
+    let returns = "on.otherwise = \"@interrupted\"\n";
+    let found = codes("triage", &routed(SMALL, returns));
+    assert!(found.contains(&"GW-L235"), "{found:?}");
+    assert_eq!(codes("triage", &routed(SMALL, SLOW)), Vec::<&str>::new());
+}
+
+#[test]
+fn a_route_leads_to_stages_and_asks_for_what_there_is() {
+    let unknown = routed(SMALL, "on.otherwise = \"slowly\"\n");
+    assert!(codes("triage", &unknown).contains(&"GW-L201"));
+    let param = "{ outcome = \"small\", params = { length = \"small\" } }";
+    assert_eq!(codes("triage", &routed(param, SLOW)), ["GW-L204"]);
+    let stage = "{ outcome = \"small\", files = 1, verdicts = { sorting = \"approved\" } }";
+    assert_eq!(codes("triage", &routed(stage, SLOW)), ["GW-L201"]);
+}
+
+#[test]
+fn every_rule_of_a_route_can_be_reached_and_can_hold() {
+    let two = |first: &str, second: &str| {
+        let rules =
+            format!("{{ outcome = \"wide\", {first} }}, {{ outcome = \"small\", {second} }}");
+        let default = format!("on.wide = \"quick\"\n{SLOW}");
+        routed(&rules, &default)
+    };
+    for (first, second) in [
+        ("files = 3", "files = 2"),
+        ("files = 3", "files = 3, lines = 10"),
+        (
+            "params = { size = \"small\" }",
+            "params = { size = \"small\" }, files = 1",
+        ),
+        ("avoids = [\"a/**\"]", "avoids = [\"a/**\", \"b/**\"]"),
+    ] {
+        check(
+            "GW-L236",
+            "triage",
+            &two(first, second),
+            &two(second, first),
+        );
+    }
+    let always = "{ outcome = \"small\" }";
+    check(
+        "GW-L236",
+        "triage",
+        &routed(always, SLOW),
+        &routed(SMALL, SLOW),
+    );
+    let never = "{ outcome = \"small\", params = { size = \"huge\" } }";
+    let holds = "{ outcome = \"small\", params = { size = \"small\" } }";
+    check(
+        "GW-L236",
+        "triage",
+        &routed(never, SLOW),
+        &routed(holds, SLOW),
+    );
+    let never = "{ outcome = \"small\", files = 1, verdicts = { triage = \"done\" } }";
+    let holds = "{ outcome = \"small\", files = 1, verdicts = { triage = \"approved\" } }";
+    check(
+        "GW-L236",
+        "triage",
+        &routed(never, SLOW),
+        &routed(holds, SLOW),
+    );
+}
+
+#[test]
+fn an_agent_alone_does_not_decide_a_route() {
+    let believed = "{ outcome = \"small\", verdicts = { triage = \"approved\" } }";
+    let overruled = "{ outcome = \"small\", lines = 9, verdicts = { triage = \"approved\" } }";
+    check(
+        "GW-L237",
+        "triage",
+        &routed(believed, SLOW),
+        &routed(overruled, SLOW),
+    );
+    // Nor does a parameter beside it.
+    let asked = "{ outcome = \"small\", params = { size = \"small\" }, verdicts = { triage = \"approved\" } }";
+    check(
+        "GW-L237",
+        "triage",
+        &routed(asked, SLOW),
+        &routed(overruled, SLOW),
+    );
+}
+
+#[test]
+fn a_proof_sees_every_branch_and_the_way_of_what_has_grown() {
+    let body = |through: &str| {
+        let promise =
+            format!("[[prove]]\nname = \"p\"\nbefore = \"complete\"\nthrough = [\"{through}\"]\n");
+        routed(SMALL, SLOW) + &promise
+    };
+    check("GW-L260", "triage", &body("quick"), &body("sizing"));
+    // What was tried and has grown must be tried again on the longer way.
+    let grown = |longer: &str| {
+        format!(
+            "[stages.sizing]\nroute = [{SMALL}]\non.small = \"quick\"\non.otherwise = \"slow\"\n\
+             [stages.quick]\nagent = \"coder\"\non.done = \"trying\"\n\
+             [stages.trying]\ncheck = [\"make test\"]\non.passed = \"complete\"\non.failed = \"failed\"\n\
+             [stages.slow]\nask = \"Well?\"\non.yes = \"{longer}\"\non.no = \"failed\"\n\
+             [[prove]]\nname = \"p\"\nafter = \"quick\"\nbefore = \"complete\"\nthrough = [\"trying\"]\n"
+        )
+    };
+    check("GW-L260", "sizing", &grown("complete"), &grown("trying"));
+}

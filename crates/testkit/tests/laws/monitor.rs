@@ -1,9 +1,9 @@
 //! The monitor: an independent reader of decisions that knows the laws and not the engine's rules.
 
 use engine::{
-    CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate, Happening,
-    Move, MoveReason, Pipeline, Reply, Seen, SessionEvent, Stage, StageName, Status, Target, Who,
-    Work, WorkEvent, WorkResult, Worker, status,
+    Change, CheckVerdict, Claim, Decision, Dispatch, Entry, Event, Evidence, Fact, Fault, Gate,
+    Happening, Move, MoveReason, Pipeline, Reply, Seen, SessionEvent, Stage, StageName, Status,
+    Target, Who, Work, WorkEvent, WorkResult, Worker, status,
 };
 use std::collections::BTreeSet;
 
@@ -204,7 +204,15 @@ impl Monitor<'_> {
         };
         let back =
             step.along == MoveReason::StaleGate && scene.before.run.gates.contains_key(&step.to);
-        if legal || back || asked {
+        let longer = match &step.along {
+            MoveReason::Outgrown(route) => {
+                let held = scene.before.run.routes.get(route);
+                held.is_some_and(|held| held.longer == step.to)
+                    && self.stage(route)?.longer_way() == Some(&step.to)
+            }
+            _ => false,
+        };
+        if legal || back || asked || longer {
             Ok(())
         } else {
             Err(format!("no edge leads from {} to {}", step.from, step.to))
@@ -226,9 +234,18 @@ impl Monitor<'_> {
                     && facts().any(|fact| matches!(fact, Fact::Answered { .. }))
             }
             Work::Check(_) => facts().any(|fact| matches!(fact, Fact::Checked { .. })),
+            Work::Route(_) => {
+                let by_engine = scene.event.by == Who::Engine;
+                let told = facts().any(|fact| matches!(fact, Fact::Routed(_)));
+                by_engine && told
+            }
             Work::Open(_) if step.outcome == "finish" => scene.event.by.is_human(),
             // A person let a run go on that was stopped at its end, and a gate is stale.
-            Work::End(_) if step.along == MoveReason::StaleGate => scene.event.by.is_human(),
+            Work::End(_)
+                if matches!(step.along, MoveReason::StaleGate | MoveReason::Outgrown(_)) =>
+            {
+                scene.event.by.is_human()
+            }
             Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {
                 facts().any(|fact| self.ends_open_work(scene, fact))
             }
@@ -330,7 +347,7 @@ impl Monitor<'_> {
                 .after
                 .iter()
                 .any(|after| definition.covers(&after.agent, agent)),
-            Work::Check(_) | Work::Ask(_) => false,
+            Work::Check(_) | Work::Ask(_) | Work::Route(_) => false,
         };
         if named {
             Ok(())
@@ -409,7 +426,23 @@ impl Monitor<'_> {
         if let Some((stage, _)) = stale {
             return Err(format!("completed although {stage} looked at another tree"));
         }
+        self.routes_are_kept(scene)?;
         self.promises_are_kept(world)
+    }
+
+    /// What went a shorter way because it was small is small when it completes.
+    fn routes_are_kept(&self, scene: &Scene<'_>) -> Result<(), String> {
+        let is_large = scene.evidence.change != Some(Change::none());
+        let mut held = scene.after.run.routes.iter();
+        let outgrown = held.find(|(route, held)| {
+            let stage = self.pipeline.stage(route);
+            let rule = stage.and_then(|stage| stage.work.as_route()?.rule(&held.outcome));
+            is_large && rule.is_some_and(engine::RouteRule::asks_for_change)
+        });
+        match outgrown {
+            Some((route, _)) => Err(format!("completed although it has outgrown {route}")),
+            None => Ok(()),
+        }
     }
 
     /// A gate that a promise names has passed on the tree that completes.
@@ -454,7 +487,7 @@ fn passes(stage: &Stage, word: &str) -> bool {
         Work::Review(_) => word == "approved",
         Work::Steps(_) => word == "done",
         Work::Agent(_) if knows_good => GOOD.contains(&word),
-        Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::End(_) => {
+        Work::Agent(_) | Work::Open(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => {
             Fault::parse(word).is_none()
         }
     }

@@ -3,6 +3,7 @@
 use crate::acts::Scope;
 use crate::walk::{Walked, at_once, walk};
 use crate::world::{Judge, Params, pipeline};
+use engine::Pipeline;
 
 /// Two agents, one of which judges; a task graph; an open stage, the session's own work, and an end
 /// from which the run begins again.
@@ -123,6 +124,93 @@ const PROMISED: &str = r#"
     before = "over"
     through = ["testing", "reviewing"]
 "#;
+
+/// A quick way with one gate for what a person calls small and what is small, and a longer way with two.
+const ROUTED: &str = r#"
+    name = "routed"
+    about = "small"
+    start = "sizing"
+    [params.size]
+    about = "how much of a process"
+    choices = ["full", "small"]
+    default = "full"
+    [artifacts.plan]
+    path = "plan.md"
+    format = "text"
+    [stages.sizing]
+    route = [{ outcome = "small", params = { size = "small" }, files = 3, lines = 50, avoids = ["deploy/**"] }]
+    on.small = "fixing"
+    on.otherwise = "planning"
+    [stages.fixing]
+    agent = "writer"
+    retry = 0
+    on.done = "trying"
+    [stages.trying]
+    check = ["true"]
+    on.passed = "over"
+    on.failed = "asked"
+    [stages.planning]
+    agent = "planner"
+    leaves = ["plan"]
+    retry = 0
+    on.done = "writing"
+    [stages.writing]
+    agent = "writer"
+    reads = ["plan"]
+    retry = 0
+    on.done = "testing"
+    [stages.testing]
+    check = ["true"]
+    on.passed = "told"
+    on.failed = "asked"
+    [stages.asked]
+    ask = "On?"
+    on.yes = "@interrupted"
+    on.no = "given_up"
+    [stages.told]
+    end = "completed"
+    [stages.over]
+    end = "completed"
+    [stages.given_up]
+    end = "failed"
+    [[prove]]
+    name = "what is small is tried"
+    before = "over"
+    through = ["trying"]
+    [[prove]]
+    name = "everything else is planned and tested"
+    before = "told"
+    through = ["planning", "testing"]
+"#;
+
+/// The pipeline with a route, and the parameters with which its shorter way can be taken.
+pub(crate) fn routed() -> (Pipeline, Params) {
+    let pipeline = pipeline(ROUTED).unwrap_or_else(|problems| panic!("{problems}"));
+    let size = engine::ParamName::parse("size").unwrap();
+    (pipeline, Params::from([(size, String::from("small"))]))
+}
+
+pub(crate) fn walk_routed(judge: Judge<'_>) -> Result<Walked, String> {
+    let (pipeline, small) = routed();
+    walk(&pipeline, &small, Scope::Work, judge)
+}
+
+#[test]
+fn what_has_outgrown_its_route_never_completes_by_it() {
+    let walked = walk_routed(&engine::decide).unwrap_or_else(|law| panic!("{law}"));
+    println!("routed: {walked}");
+    for stage in ["fixing", "trying", "over", "planning", "told"] {
+        assert!(walked.stages.contains(stage), "{stage}");
+    }
+}
+
+#[test]
+fn nobody_gets_the_shorter_way_without_asking_for_it() {
+    let (pipeline, _) = routed();
+    let walked = walk(&pipeline, &Params::new(), Scope::Work, &engine::decide);
+    let walked = walked.unwrap_or_else(|law| panic!("{law}"));
+    assert!(walked.stages.contains("told") && !walked.stages.contains("fixing"));
+}
 
 /// Walks through a pipeline whose promise names two gates of different kinds.
 pub(crate) fn walk_promised(judge: Judge<'_>) -> Result<Walked, String> {

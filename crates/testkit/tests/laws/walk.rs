@@ -1,7 +1,8 @@
 //! The walk: every state that a built-in can come to, with two sessions and every accident.
 
 use engine::{
-    ArtifactName, DispatchId, Fact, MemberState, Pipeline, Questions, Run, Time, Usage, Work,
+    ArtifactName, DispatchId, Fact, MemberState, ParamName, Pipeline, Questions, Run, Time, Usage,
+    Work,
 };
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt::Write;
@@ -82,6 +83,8 @@ pub(crate) fn walk(
                 decide(pipeline, judge, &monitor, &world, &marks, &act, &mut walked)
                     .map_err(|law| format!("{}  {act:?}\n", told(&way, &law)))?
             };
+            let is_longer = |after: &World| takes_longer_way(pipeline, &world, after);
+            let next = next.filter(|(after, _)| scope != Scope::Shorter || !is_longer(after));
             if let Some((after, marks)) = next {
                 let further = || way.iter().cloned().chain([act]).collect();
                 let after = without_causes(pipeline, normal(after, scope));
@@ -120,6 +123,16 @@ pub(crate) fn states(
         }
     }
     ways
+}
+
+/// Has the run come to the longer way of a route?
+fn takes_longer_way(pipeline: &Pipeline, before: &World, after: &World) -> bool {
+    let here = &before.run.position.stage;
+    let is_routed = !before.run.routes.is_empty()
+        || pipeline
+            .stage(here)
+            .is_some_and(|stage| stage.work.as_route().is_some());
+    is_routed && after.run.routes.is_empty() && after.run.position.stage != *here
 }
 
 type Queue = VecDeque<(World, Marks, Vec<Act>)>;
@@ -193,6 +206,8 @@ fn told(way: &[Act], law: &str) -> String {
 pub(crate) fn without_causes(pipeline: &Pipeline, mut world: World) -> World {
     world.run.position.happened.clear();
     world.run.trail.clear();
+    // Only the verdict of a classifier is asked for, and no pipeline that is walked has one.
+    world.run.exits.clear();
     world
         .run
         .artifacts
@@ -217,7 +232,7 @@ fn is_remark(pipeline: &Pipeline, name: &ArtifactName) -> bool {
         Work::Agent(work) => work.reads.needed.contains(name),
         Work::Review(work) => work.reads.needed.contains(name) || work.of.as_ref() == Some(name),
         Work::Steps(work) => work.reads.needed.contains(name),
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => false,
     });
     is_left && !is_needed
 }
@@ -324,10 +339,21 @@ fn variants(pipeline: &Pipeline) -> Vec<(Params, Scope)> {
         for choice in others {
             let mut params = small.clone();
             params.insert(name.clone(), choice.clone());
+            if is_routed_by(pipeline, name) {
+                variants.push((params.clone(), Scope::Shorter));
+            }
             variants.push((params, Scope::Sessions));
         }
     }
     variants
+}
+
+/// Does a route ask for this parameter?
+fn is_routed_by(pipeline: &Pipeline, name: &ParamName) -> bool {
+    let stages = pipeline.definition().stages.iter();
+    let routes = stages.filter_map(|stage| stage.work.as_route());
+    let mut rules = routes.flat_map(|route| &route.rules);
+    rules.any(|rule| rule.params.contains_key(name))
 }
 
 #[test]

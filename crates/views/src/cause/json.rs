@@ -3,6 +3,8 @@
 use engine::{CheckEnd, CommandEnd, Happened, MoveReason, Passage, Run};
 use serde_json::{Value, json};
 
+use crate::routed;
+
 /// The stages that were left, then what happened in the current one.
 pub(crate) fn causes(run: &Run) -> Value {
     let left = run.trail.iter().map(passage);
@@ -37,6 +39,7 @@ fn reason(along: &MoveReason) -> Value {
         MoveReason::Unapproved(artifact) => json!({ "unapproved": artifact.as_str() }),
         MoveReason::Interrupted => json!("interrupted"),
         MoveReason::StaleGate => json!("stale_gate"),
+        MoveReason::Outgrown(route) => json!({ "outgrown": route.as_str() }),
     }
 }
 
@@ -71,6 +74,11 @@ fn happened(happened: &Happened) -> Value {
             "verdict": verdict.word(),
             "commands": commands.iter().map(command).collect::<Value>(),
         }),
+        Happened::Routed(decision) => {
+            let mut object = routed::json(decision);
+            object["kind"] = "routed".into();
+            object
+        }
         Happened::Answered { by, choice, words } => {
             json!({ "kind": "answered", "by": by, "choice": choice.as_str(), "words": words })
         }

@@ -9,6 +9,7 @@ use engine::{
 use super::chart::Chart;
 use crate::layout::wrap;
 use crate::limits;
+use crate::routed;
 use crate::safe::line;
 use crate::words;
 
@@ -34,6 +35,10 @@ pub(super) fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
         },
         Work::Review(review) => panel(chart, review),
         Work::Steps(steps) => graph(chart, steps),
+        Work::Route(route) => {
+            let rules = route.rules.iter().map(routed::rule_words);
+            rules.map(|rule| line(&rule)).collect()
+        }
         Work::End(end) => vec![words::end(end.end).to_owned()],
     }
 }
@@ -60,7 +65,7 @@ pub(crate) fn artifact_specs(stage: &Stage) -> Vec<String> {
     let mut lines = match &stage.work {
         Work::Agent(work) => [reads(&work.reads), leaves(&work.leaves)].concat(),
         Work::Open(open) => open.leaves.iter().map(left_by).collect(),
-        Work::Check(_) => Vec::new(),
+        Work::Check(_) | Work::Route(_) => Vec::new(),
         Work::Ask(ask) => {
             let leaves = ask.leaves().into_iter();
             leaves.map(|leaves| format!("leaves {leaves}")).collect()

@@ -56,6 +56,7 @@ fn shape(stage: &Stage) -> &'static str {
         Work::Ask(_) => "shape=parallelogram",
         Work::Review(_) => "shape=box, peripheries=2",
         Work::Steps(_) => "shape=box3d",
+        Work::Route(_) => "shape=diamond",
         Work::End(end) => match end.end {
             End::Completed => "shape=doubleoctagon, color=\"#2e7d32\"",
             End::Failed => "shape=doubleoctagon, color=\"#c62828\"",

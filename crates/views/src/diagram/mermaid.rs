@@ -59,6 +59,7 @@ fn shape(stage: &Stage) -> (&'static str, &'static str) {
         Work::Ask(_) => ("[/", "/]"),
         Work::Review(_) => ("[[", "]]"),
         Work::Steps(_) => ("[(", ")]"),
+        Work::Route(_) => ("{", "}"),
         Work::End(_) => ("(((", ")))"),
     }
 }
@@ -98,7 +99,12 @@ fn class(stage: &Stage) -> Option<&'static str> {
             End::Failed => "failed",
             End::Cancelled => "cancelled",
         }),
-        Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Review(_) | Work::Steps(_) => None,
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Review(_)
+        | Work::Steps(_)
+        | Work::Route(_) => None,
     }
 }
 

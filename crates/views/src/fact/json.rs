@@ -8,6 +8,7 @@ use engine::{
 use serde_json::{Map, Value, json};
 
 use super::outside;
+use crate::routed;
 use crate::time::rfc3339;
 use crate::words::{self, process_json, usage_json};
 
@@ -58,6 +59,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::RoundsSpent { .. } => "rounds_spent",
         Fact::Planned { .. } => "planned",
         Fact::StepsRevived { .. } => "steps_revived",
+        Fact::Routed(_) => "routed",
         Fact::Answered { .. } => "answered",
         Fact::Approved { .. } => "approved",
         Fact::Overridden { .. } => "overridden",
@@ -119,6 +121,7 @@ fn fields(fact: &Fact) -> Value {
             json!({ "stage": stage.as_str() }),
         Fact::Planned { stage, steps } =>
             json!({ "stage": stage.as_str(), "steps": steps.iter().map(step).collect::<Vec<_>>() }),
+        Fact::Routed(decision) => routed::json(decision),
         Fact::Answered { stage, answer, given, words } => with_words(
             json!({ "stage": stage.as_str(), "answer": answer.as_str(), "given": given }),
             words.as_deref(),
@@ -323,6 +326,7 @@ fn moved(step: &Move) -> Value {
         MoveReason::Unapproved(_) => ("unapproved", None),
         MoveReason::Interrupted => ("interrupted", None),
         MoveReason::StaleGate => ("stale_gate", None),
+        MoveReason::Outgrown(_) => ("outgrown", None),
     };
     let counted = step.counted.as_ref();
     json!({

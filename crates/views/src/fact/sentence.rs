@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use engine::{
     ArtifactName, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Dispatch, DispatchId,
-    Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Rule, Run, RunId, StageName,
-    Started, Step, StepId, Time, Usage, WorkResult,
+    Driver, Entry, Fact, Fault, Hash, Move, MoveReason, Outcome, Routed, Rule, Run, RunId,
+    StageName, Started, Step, StepId, Time, Usage, WorkResult,
 };
 
 use super::{AgentNames, outside};
 use crate::paint::Style;
+use crate::routed;
 use crate::safe::Untrusted;
 use crate::time::{duration, rfc3339};
 use crate::words::{self, count, short};
@@ -54,8 +55,8 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
         Fact::Planned { stage, steps } => planned(stage, steps),
         Fact::StepsRevived { stage } => format!("the failed steps of {stage} can be retried"),
-        Fact::Answered { stage, answer, given, words } =>
-            said(answered(stage, answer, given), words.as_deref()),
+        Fact::Routed(decision) => route(entry.rule, decision),
+        Fact::Answered { stage, answer, given, words } => said(answered(stage, answer, given), words.as_deref()),
         Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
         Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
         Fact::TaskGiven { task } => format!("the person gave the task: {task}"),
@@ -104,6 +105,8 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::SentBack { .. }
         | Fact::Retried { .. }
         | Fact::StepRetried { .. } => Style::Wait,
+        Fact::Routed(decision) if decision.outcome == Outcome::Otherwise => Style::Wait,
+        Fact::Routed(_) => Style::Normal,
         Fact::GatePassed { .. } | Fact::ReviewerApproved { .. } => Style::Good,
         Fact::Checked { verdict, .. } => verdict_style(*verdict),
         Fact::Moved(_) => Style::Strong,
@@ -134,6 +137,14 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Reset { .. }
         | Fact::Checkpointed { .. }
         | Fact::Restored { .. } => Style::Normal,
+    }
+}
+
+fn route(rule: Rule, decision: &Routed) -> String {
+    match rule {
+        Rule::RouteKept => routed::kept(decision),
+        Rule::Outgrown => routed::outgrown(decision),
+        _ => routed::decided(decision),
     }
 }
 
@@ -352,6 +363,7 @@ fn moved(step: &Move) -> String {
         }
         MoveReason::Interrupted => parts.push("back to where it was interrupted".to_owned()),
         MoveReason::StaleGate => parts.push(format!("what {to} had checked has changed")),
+        MoveReason::Outgrown(route) => parts.push(format!("it has outgrown the route {route}")),
     }
     parts.extend(
         step.reset

@@ -30,7 +30,7 @@ fn left(stage: &Stage) -> Vec<&ArtifactName> {
         Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
         Work::Review(work) => work.panel.iter().map(|member| &member.leaves).collect(),
         Work::Steps(work) => work.leaves.iter().collect(),
-        Work::Check(_) | Work::Ask(_) => Vec::new(),
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) => Vec::new(),
     }
 }
 

@@ -44,6 +44,11 @@ pub(super) fn owner(stage: &Stage) -> Option<&AgentName> {
             Worker::Session => None,
         },
         Work::Review(work) => Some(&work.owner),
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => None,
+        Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Steps(_)
+        | Work::Route(_)
+        | Work::End(_) => None,
     }
 }

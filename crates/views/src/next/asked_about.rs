@@ -14,6 +14,7 @@ pub(super) fn artifacts(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> Vec<S
         | Next::Under { .. }
         | Next::Check { .. }
         | Next::Plan { .. }
+        | Next::Route { .. }
         | Next::Finish
         | Next::Decide { .. }
         | Next::TakeUp

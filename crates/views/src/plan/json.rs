@@ -115,7 +115,7 @@ fn artifact_specs(stage: &Stage) -> (Vec<String>, Vec<String>) {
             let leaves = work.leaves.iter().flat_map(|(_, names)| names);
             (Vec::new(), leaves.map(ToString::to_string).collect())
         }
-        Work::Check(_) | Work::Ask(_) | Work::End(_) => (Vec::new(), Vec::new()),
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => (Vec::new(), Vec::new()),
     }
 }
 

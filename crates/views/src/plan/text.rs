@@ -7,6 +7,7 @@ use crate::diagram::{Chart, artifact_specs, edge};
 use crate::layout::TextBuilder;
 use crate::limits;
 use crate::paint::{Paint, Style};
+use crate::routed;
 use crate::safe::line;
 use crate::time::span;
 use crate::words;
@@ -102,6 +103,10 @@ fn work(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
             }
         },
         Work::Ask(ask) => lines.push(format!("asks a person: {}", line(&ask.question))),
+        Work::Route(route) => {
+            let rules = route.rules.iter().map(routed::rule_words);
+            lines.extend(rules.map(|rule| line(&rule)));
+        }
         Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Steps(_) | Work::End(_) => {}
     }
     lines
@@ -132,7 +137,12 @@ fn stage_limits(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
             let most = steps.max_parallel.as_ref();
             parts.extend(most.map(|most| format!("at most {} at once", number(most))));
         }
-        Work::Agent(_) | Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => {}
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Ask(_)
+        | Work::Route(_)
+        | Work::End(_) => {}
     }
     let retry = stage.retry.as_ref();
     parts.extend(retry.map(|retry| format!("at most {} retries", number(&retry.max))));

@@ -87,7 +87,7 @@ fn stage_line(pipeline: &Pipeline, run: &Run, stage: Option<&Stage>) -> StageLin
 fn has_workers(stage: &Stage) -> bool {
     match &stage.work {
         Work::Agent(_) | Work::Review(_) | Work::Steps(_) => true,
-        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::End(_) => false,
+        Work::Open(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => false,
     }
 }
 

@@ -81,6 +81,7 @@ fn begun(pipeline: &Pipeline) -> Option<Run> {
         before: BTreeMap::new(),
         queued: false,
         environment: None,
+        base: None,
     };
     let entry = Entry {
         at: AT,

@@ -452,6 +452,7 @@ pub(crate) fn run_in(stage: &str) -> Run {
             before: BTreeMap::new(),
             queued: false,
             environment: None,
+            base: None,
         })),
     };
     apply(None, &entry).unwrap()

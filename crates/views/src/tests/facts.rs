@@ -119,6 +119,7 @@ fn started(queued: bool) -> Fact {
         before: BTreeMap::new(),
         queued,
         environment: None,
+        base: None,
     }))
 }
 

@@ -36,6 +36,12 @@ fn hostile_pipeline(text: &mut impl FnMut() -> String) -> Pipeline {
             Work::Ask(ask) => ask.question = text(),
             Work::Review(review) => review.owner_settings.model = Some(text()),
             Work::Steps(steps) => steps.agents.push(AgentPattern::new(&text())),
+            Work::Route(route) => {
+                for rule in &mut route.rules {
+                    rule.within.push(PathGlob::new(&text()));
+                    rule.avoids.push(PathGlob::new(&text()));
+                }
+            }
             Work::End(end) => end.after.push(After {
                 agent: AgentPattern::new(&text()),
                 edge: to("planning"),
@@ -205,7 +211,7 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
         Work::Steps(_) => Duty::Step { step: step_id("a") },
         Work::Open(_) | Work::End(_) => Duty::Open,
         Work::Review(_) => Duty::Fix { reviewer: 0 },
-        Work::Agent(_) | Work::Check(_) | Work::Ask(_) => Duty::Work,
+        Work::Agent(_) | Work::Check(_) | Work::Ask(_) | Work::Route(_) => Duty::Work,
     };
     let contents = BTreeMap::from([(hash(0xc0), text.to_owned())]);
     let handed = BriefingInputs {

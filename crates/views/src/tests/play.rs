@@ -46,6 +46,7 @@ impl Play {
                 before: BTreeMap::new(),
                 queued: false,
                 environment: None,
+                base: None,
                 unverified_host: None,
             },
         );

@@ -59,6 +59,8 @@ pub(super) fn gate(
             questions::ask(&mut tester, stage, questions, stage_route)?;
         }
         Work::Steps(_) => steps::steps(&mut tester, stage, stage_route)?,
+        // A run never rests in a route.
+        Work::Route(_) => {}
     }
     tools(&mut tester, stage)?;
     writes(&mut tester, stage)?;
@@ -75,6 +77,7 @@ fn about(stage: &Stage) -> &'static str {
         Work::Ask(_) => "a question",
         Work::Review(_) => "a review",
         Work::Steps(_) => "a task graph",
+        Work::Route(_) => "a route",
         Work::End(_) => "the end",
     }
 }
@@ -84,7 +87,7 @@ fn agent_may_work(simulation: &Simulation, stage: &Stage) -> bool {
     let by_kind = match &stage.work {
         Work::Agent(work) => work.worker != Worker::Session,
         Work::Open(_) | Work::Review(_) => true,
-        Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::End(_) => false,
+        Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
     };
     let agent = simulation.next_agent().ok().flatten();
     by_kind && agent.is_some_and(|agent| matches!(simulation.is_external(&agent), Ok(false)))
@@ -102,9 +105,12 @@ fn rules(stage: &Stage) -> &'static [Rule] {
         ],
         Work::Steps(_) => &[Rule::AgentOutOfTurn, Rule::StepNotReady],
         Work::Ask(_) => &[Rule::RunWaits],
-        Work::Agent(_) | Work::Open(_) | Work::Review(_) | Work::Check(_) | Work::End(_) => {
-            &[Rule::AgentOutOfTurn]
-        }
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Review(_)
+        | Work::Check(_)
+        | Work::Route(_)
+        | Work::End(_) => &[Rule::AgentOutOfTurn],
     }
 }
 
@@ -152,7 +158,7 @@ fn named(stage: &Stage) -> Vec<AgentName> {
                 .filter_map(|after| AgentName::parse(after.agent.as_str()).ok())
                 .collect()
         }
-        Work::Check(_) | Work::Ask(_) | Work::Steps(_) => Vec::new(),
+        Work::Check(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) => Vec::new(),
     }
 }
 
@@ -169,7 +175,7 @@ fn is_welcome(definition: &Definition, run: &Run, stage: &Stage, agent: &AgentNa
             members.any(|member| member.step.agent == *agent)
         }
         Work::Agent(_) | Work::Review(_) => named(stage).contains(agent),
-        Work::Check(_) | Work::Ask(_) => false,
+        Work::Check(_) | Work::Ask(_) | Work::Route(_) => false,
     }
 }
 

@@ -15,6 +15,7 @@ mod models;
 mod permitted;
 mod promised;
 mod relied;
+mod routed;
 mod seat;
 mod settings;
 mod several;

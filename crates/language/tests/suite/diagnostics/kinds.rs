@@ -9,38 +9,38 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             "stages.t = {}",
             expect![[r#"
-            error[GW-L120]: the stage `t` has no kind
-             --> p.toml:1:12
-              |
-            1 | stages.t = {}
-              |            ^^
-              = help: add one of `agent`, `allow`, `check`, `ask`, `review`, `steps` or `end`
-        "#]],
+                error[GW-L120]: the stage `t` has no kind
+                 --> p.toml:1:12
+                  |
+                1 | stages.t = {}
+                  |            ^^
+                  = help: add one of `agent`, `allow`, `check`, `ask`, `review`, `steps`, `route` or `end`
+            "#]],
         ),
         case(
             "stages.t = { on.done = 's', colour = 'red', retries = 3 }",
             expect![[r#"
-            error[GW-L120]: the stage `t` has no kind
-             --> p.toml:1:12
-              |
-            1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
-              |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-              = help: add one of `agent`, `allow`, `check`, `ask`, `review`, `steps` or `end`
+                error[GW-L120]: the stage `t` has no kind
+                 --> p.toml:1:12
+                  |
+                1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
+                  |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: add one of `agent`, `allow`, `check`, `ask`, `review`, `steps`, `route` or `end`
 
-            error[GW-L110]: a stage has no key `colour`
-             --> p.toml:1:29
-              |
-            1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
-              |                             ^^^^^^
-              = help: remove it; `gatewright schema` prints all keys
+                error[GW-L110]: a stage has no key `colour`
+                 --> p.toml:1:29
+                  |
+                1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
+                  |                             ^^^^^^
+                  = help: remove it; `gatewright schema` prints all keys
 
-            error[GW-L110]: a stage has no key `retries`
-             --> p.toml:1:45
-              |
-            1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
-              |                                             ^^^^^^^
-              = help: remove it; `gatewright schema` prints all keys
-        "#]],
+                error[GW-L110]: a stage has no key `retries`
+                 --> p.toml:1:45
+                  |
+                1 | stages.t = { on.done = 's', colour = 'red', retries = 3 }
+                  |                                             ^^^^^^^
+                  = help: remove it; `gatewright schema` prints all keys
+            "#]],
         ),
         case(
             "stages.t = { agnet = 'x' }",

@@ -1,8 +1,9 @@
 //! The world around one guarded run: files, trees, processes, a clock, and the journal.
 
 use engine::{
-    Beginning, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, Needs, Pipeline,
-    Process, ProcessState, Run, RunId, Seen, SessionId, Time, Who, apply, begin, replay,
+    Beginning, Change, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, LineCount,
+    Needs, Pipeline, Process, ProcessState, Run, RunId, Seen, SessionId, Time, Who, apply, begin,
+    replay,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,6 +86,7 @@ impl World {
             before: BTreeMap::new(),
             queued: false,
             environment: None,
+            base: None,
             unverified_host: unverified_host.map(str::to_owned),
         };
         let journal = begin(&pipeline, &beginning).entries;
@@ -187,7 +189,18 @@ impl World {
             holder,
             questions: None,
             steps: None,
+            base: None,
+            change: needs.change.map(|_| self.change()),
         }
+    }
+
+    /// Every file of the tree is one that has changed since the run began, with ten lines for each edit.
+    fn change(&self) -> Change {
+        let lines = self.tree.values().map(|edits| edits * 10).sum();
+        Change::of(
+            self.tree.keys().cloned().collect(),
+            LineCount::Counted(lines),
+        )
     }
 
     fn hash(&mut self) -> Hash {
