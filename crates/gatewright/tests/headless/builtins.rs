@@ -25,11 +25,13 @@ requirements_gathering)
     echo '{"id": "story-20260115-103000", "title": "t", "requirements": {"functional": ["it works"]}, "acceptance_criteria": [{"id": "a", "scenario": "s", "given": "g", "when": "w", "then": "t"}], "test_criteria": {"commands": ["grep -q hello hello.txt"]}}' > .task/user-story.json ;;
 plan_drafting) signal; echo "$plan" > .task/plan.json ;;
 plan_refining) signal; echo "$plan" > .task/plan-refined.json ;;
-plan_reviewing | code_reviewing)
+plan_reviewing | code_reviewing | quick_reviewing)
     who=${GATEWRIGHT_MODEL:-codex}
-    echo "{\"id\": \"review-20260115-113000\", \"reviewer\": \"$GATEWRIGHT_AGENT\", \"model\": \"$who\", \"status\": \"approved\", \"summary\": \"good\"}" > ".task/${GATEWRIGHT_STAGE%_reviewing}-review-$who.json" ;;
-implementing | implementing_loop)
+    of=${GATEWRIGHT_STAGE%_reviewing}; [ $of = quick ] && of=code
+    echo "{\"id\": \"review-20260115-113000\", \"reviewer\": \"$GATEWRIGHT_AGENT\", \"model\": \"$who\", \"status\": \"approved\", \"summary\": \"good\"}" > ".task/$of-review-$who.json" ;;
+implementing | implementing_loop | quick_implementing)
     echo hello > hello.txt
+    [ -e grows ] && seq 1 70 >> hello.txt
     echo '{"id": "impl-20260115-120000", "status": "complete", "files_modified": [], "files_created": ["hello.txt"]}' > .task/impl-result.json ;;
 planning)
     echo '{"phases": [{"id": "a", "title": "A", "agent": "x"}, {"id": "b", "title": "B", "agent": "x", "needs": ["a"]}]}' > .claude/state/plan.json ;;
@@ -122,6 +124,50 @@ fn multi_ai_goes_from_requirements_to_tested_code_with_one_answer_in_advance() {
         1,
         "what the person approved was run"
     );
+}
+
+#[test]
+fn multi_ai_takes_a_small_change_the_quick_way_with_one_review_and_the_tests() {
+    let world = world();
+    let small = "multi-ai --answer approval=approve --param size=small";
+    run(&world, small).succeeds();
+    let quick = [
+        "requirements_gathering",
+        "quick_implementing",
+        "quick_reviewing",
+    ];
+    assert_eq!(world.starts(), quick);
+    let checked = world.history("checked");
+    assert_eq!(checked.len(), 1);
+    assert_eq!(checked[0]["fact"]["stage"], "quick_testing");
+    let status = world.facts("status r-test");
+    assert_eq!(status["stage"]["name"], "complete_small", "{status}");
+}
+
+#[test]
+fn multi_ai_plans_and_reviews_in_full_what_was_called_small_and_has_grown() {
+    let world = world();
+    world.project.write("grows", "");
+    let small = "multi-ai --answer approval=approve --param size=small";
+    run(&world, small).succeeds();
+    let starts = world.starts();
+    assert_eq!(
+        starts[..4],
+        [
+            "requirements_gathering",
+            "quick_implementing",
+            "plan_drafting",
+            "plan_refining"
+        ]
+    );
+    let reviews = |stage: &str| starts.iter().filter(|start| *start == stage).count();
+    assert_eq!(
+        ["quick_reviewing", "plan_reviewing", "code_reviewing"].map(reviews),
+        [0, 3, 3]
+    );
+    says(&world.prompt(3), "71 lines");
+    let status = world.facts("status r-test");
+    assert_eq!(status["stage"]["name"], "complete", "{status}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod ansible;
 mod context_first;
 mod multi_ai;
+mod multi_ai_small;
 mod phases;
 mod transcript;
 

@@ -202,10 +202,15 @@ fn the_workers_of_multi_ai_have_the_models_of_its_table() {
         .stages
         .iter()
         .filter_map(|stage| match &stage.work {
-            Work::Review(work) => Some(&work.panel),
+            Work::Review(work) => Some((stage.name.as_str(), &work.panel)),
             _ => None,
         });
-    for panel in panels {
+    for (stage, panel) in panels {
+        // What is small has one reviewer.
+        if stage == "quick_reviewing" {
+            assert_eq!(panel.len(), 1);
+            continue;
+        }
         let told = panel.iter().map(|it| match &it.settings.runner {
             Some(runner) => runner.as_str(),
             None => it.settings.model.as_deref().unwrap_or_default(),

@@ -45,7 +45,7 @@ fn check_in(project: &Project, pipeline: &str, stages: &[&str]) {
 }
 
 /// The stages that run commands and no agent.
-const CHECKS: [&str; 3] = ["linting", "testing", "checking"];
+const CHECKS: [&str; 4] = ["linting", "testing", "quick_testing", "checking"];
 
 /// Nearly every case rests on something that the hook said; the rest on a command of ours.
 fn is_shown_by_the_hook(gates: &[Value]) {
@@ -92,6 +92,9 @@ fn the_guards_of_multi_ai_hold() {
         &[
             "requirements_gathering",
             "approval",
+            "quick_implementing",
+            "quick_reviewing",
+            "quick_testing",
             "plan_drafting",
             "plan_refining",
             "plan_reviewing",

@@ -17,7 +17,7 @@ fn leaves(stage: &Stage, file: &str, content: &Value) -> Vec<Turn> {
     vec![read, write(path, &content.to_string())]
 }
 
-fn signal(stage: &Stage, worker: &str, phase: &str, status: &str) -> Vec<Turn> {
+pub(super) fn signal(stage: &Stage, worker: &str, phase: &str, status: &str) -> Vec<Turn> {
     let mut signal = json!({
         "worker_id": format!("{worker}-1"), "phase": phase, "status": status,
         "timestamp": "2026-01-15T10:00:00Z",
@@ -28,7 +28,7 @@ fn signal(stage: &Stage, worker: &str, phase: &str, status: &str) -> Vec<Turn> {
     leaves(stage, "worker-signal.json", &signal)
 }
 
-fn story(stage: &Stage) -> Vec<Turn> {
+pub(super) fn story(stage: &Stage) -> Vec<Turn> {
     let criterion = json!({
         "id": "AC1", "scenario": "a greeting", "given": "a person", "when": "met", "then": "greeted",
     });
@@ -42,7 +42,7 @@ fn story(stage: &Stage) -> Vec<Turn> {
     leaves(stage, "user-story.json", &story)
 }
 
-fn plan(stage: &Stage, file: &str) -> Vec<Turn> {
+pub(super) fn plan(stage: &Stage, file: &str) -> Vec<Turn> {
     let plan = json!({
         "id": "plan-20260115-110000",
         "title": "A greeting in a file",
@@ -53,7 +53,7 @@ fn plan(stage: &Stage, file: &str) -> Vec<Turn> {
     leaves(stage, file, &plan)
 }
 
-fn result(stage: &Stage, word: &str) -> Vec<Turn> {
+pub(super) fn result(stage: &Stage, word: &str) -> Vec<Turn> {
     let result = json!({
         "id": "impl-20260115-120000", "status": "complete",
         "files_modified": [], "files_created": ["greeting.txt"],
@@ -70,11 +70,11 @@ fn review(reviewer: &str, model: &str) -> Value {
 }
 
 /// An actor that takes these turns, and says in the end that it is done.
-fn worker(marker: &str, turns: Vec<Turn>) -> Actor {
+pub(super) fn worker(marker: &str, turns: Vec<Turn>) -> Actor {
     Actor::new(marker, turns.into_iter().chain([say("DONE")]))
 }
 
-fn reviewer(stage: &Stage, marker: &str, of: &str, model: &str) -> Actor {
+pub(super) fn reviewer(stage: &Stage, marker: &str, of: &str, model: &str) -> Actor {
     let agent = format!("{of}-reviewer");
     let file = format!("{of}-review-{model}.json");
     worker(marker, leaves(stage, &file, &review(&agent, model)))
@@ -140,7 +140,7 @@ fn script(stage: &Stage) -> Vec<Actor> {
 }
 
 /// A person looks at the run, and answers. Both go to the page.
-fn answers(stage: &Stage, page: &mut Transcript, words: &[&str]) {
+pub(super) fn answers(stage: &Stage, page: &mut Transcript, words: &[&str]) {
     let shown = stage.project.person(["next"], "").succeeds();
     page.person("gatewright next", &shown.stdout);
     let words = [&["answer"], words].concat();
