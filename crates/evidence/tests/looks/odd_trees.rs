@@ -321,7 +321,7 @@ fn many_files_are_the_same_tree_with_and_without_a_cache() {
         if number % 1_000 == 0 {
             fs::create_dir(&folder).unwrap();
         }
-        fs::write(folder.join(number.to_string()), []).unwrap();
+        fs::write(folder.join(number.to_string()), number.to_string()).unwrap();
     }
     world.write("f24/c.txt", "c");
     world.caches = true;
