@@ -23,7 +23,7 @@ pub(crate) fn duty_words(duty: &NextDuty) -> String {
 }
 
 /// How the worker with this duty is started.
-pub(crate) fn settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
+pub fn worker_settings<'a>(stage: &'a Stage, duty: &NextDuty) -> Option<&'a WorkerSettings> {
     match (&stage.work, duty) {
         (Work::Agent(work), _) => Some(&work.settings),
         (Work::Steps(work), _) => Some(&work.settings),

@@ -48,6 +48,7 @@ mod yaml;
 pub use briefing::{BriefingInputs, briefing, quoted_contents, reminder, smallest_quote};
 pub use cause::Causes;
 pub use digest::JournalDigest;
+pub use duty::worker_settings;
 pub use fact::AgentNames;
 pub use file::{ViewContent, file, is_due, needs_journal};
 pub use history::{entry_line, history, history_after};

@@ -14,7 +14,7 @@ use engine::{
 use serde_json::Value;
 
 use crate::cause::Causes;
-use crate::duty::{duty_words, settings};
+use crate::duty::{duty_words, worker_settings};
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
@@ -314,7 +314,7 @@ impl ActionBuilder<'_> {
     fn is_ours(&self, duty: &NextDuty) -> bool {
         let mut stages = self.definition.stages.iter();
         let stage = stages.find(|stage| stage.name == self.run.position.stage);
-        let settings = stage.and_then(|stage| settings(stage, duty));
+        let settings = stage.and_then(|stage| worker_settings(stage, duty));
         let runner = settings.and_then(|settings| settings.runner.as_ref());
         !self.run.session_starts(runner)
     }

@@ -2,7 +2,7 @@
 
 use engine::{Driver, Next, NextDuty, Pipeline, Refusal, Run, Stage};
 
-use crate::duty::settings;
+use crate::duty::worker_settings;
 use crate::safe::line;
 
 /// `GW-R11 refused: 'ansible-reviewer' may not work in validating; next: 'ansible-validator'`.
@@ -67,7 +67,7 @@ impl Command<'_> {
 
     /// How the worker with this duty starts, where the session does not call it.
     fn elsewhere(&self, duty: &NextDuty) -> Option<String> {
-        let settings = self.stage.and_then(|stage| settings(stage, duty))?;
+        let settings = self.stage.and_then(|stage| worker_settings(stage, duty))?;
         let runner = settings.runner.as_ref()?;
         let step = match duty {
             NextDuty::Step { step, .. } => format!(" --step {step}"),

@@ -7,7 +7,7 @@ use engine::{
 };
 
 use crate::cause::{self, Reader};
-use crate::duty::{duty_words, settings};
+use crate::duty::{duty_words, worker_settings};
 use crate::layout::cut;
 use crate::placeholder::filled;
 use crate::requirement::requirements;
@@ -204,7 +204,7 @@ impl SessionPrompt<'_> {
     }
 
     fn agent(&self, agent: &AgentName, duty: &NextDuty) -> String {
-        let settings = self.stage().and_then(|stage| settings(stage, duty));
+        let settings = self.stage().and_then(|stage| worker_settings(stage, duty));
         let runner = settings.and_then(|settings| settings.runner.as_ref());
         if !self.run.session_starts(runner) {
             let (run, does) = (&self.run.id, line(&duty_words(duty)));

@@ -24,6 +24,8 @@ pub(super) struct SimulatedWorker {
     pub call: String,
     pub id: String,
     pub step: Option<StepId>,
+    /// The model that the call names, as the session is asked to.
+    pub model: Option<String>,
     /// Its dispatch, if another program than the host runs it.
     pub dispatch: Option<DispatchId>,
     /// Whether such a worker has used a tool.
@@ -326,9 +328,13 @@ fn agent_input(worker: &SimulatedWorker) -> Value {
         Some(step) => format!("step: {step}\nDo it."),
         None => "Do it.".to_owned(),
     };
-    json!({
+    let mut input = json!({
         "description": "a piece of work",
         "prompt": prompt,
         "subagent_type": worker.agent,
-    })
+    });
+    if let Some(model) = &worker.model {
+        input["model"] = model.as_str().into();
+    }
+    input
 }

@@ -1,6 +1,6 @@
 //! Simulated workers, from the request to the end.
 
-use engine::{AgentName, Outcome, StageName, StepId, Writes};
+use engine::{AgentName, Next, Outcome, StageName, StepId, Writes};
 use serde_json::{Value, json};
 
 use super::case_error::{CaseOutcome, broken};
@@ -34,9 +34,24 @@ impl Simulation {
             call: format!("toolu_prove_{number}"),
             id: format!("aprove{number}"),
             step: step.cloned(),
+            model: self.model_of(agent),
             dispatch: None,
             has_worked: false,
         }
+    }
+
+    /// The model with which this agent works now, if the definition names one.
+    fn model_of(&self, agent: &str) -> Option<String> {
+        let run = self.now().ok()?;
+        let stage = self.pipeline.stage(&run.position.stage)?;
+        let next = engine::next(&self.pipeline, &run);
+        let due = next.iter().find_map(|next| match next {
+            Next::Agent {
+                agent: due, duty, ..
+            } if due.as_str() == agent => views::worker_settings(stage, duty),
+            _ => None,
+        });
+        due?.model.clone()
     }
 
     /// Requests an agent, and starts it if the hook does not object.
