@@ -437,7 +437,7 @@ fn the_settings_of_the_seed_are_read_from_its_file() {
     ran.succeeds();
     let expected = json!({
         "mode": "implementing", "plan_rounds": "7", "code_rounds": "8", "iterations": "9",
-        "promise": "<promise>OVER</promise>",
+        "promise": "<promise>OVER</promise>", "size": "full",
     });
     assert_eq!(params(&project), expected);
 
