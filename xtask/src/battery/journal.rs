@@ -10,6 +10,9 @@ use crate::failure::Failure;
 /// The entry that marks a run for an event that nobody judged.
 const UNJUDGED: &str = "unevaluated";
 
+/// The rule by which a call is refused that nobody could judge. It is a mark, too.
+const UNDECIDED: &str = "GW-R101";
+
 /// What happened in each run, as the kinds of its entries, and the runs in the order of these. Ids
 /// and times are left out: they differ when the same is done again on a fresh store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,10 +64,12 @@ impl fmt::Display for Outline {
 
 fn kinds(stand: &Stand, run: &str) -> Result<Vec<String>, Failure> {
     let entries = entries(stand, run)?;
-    entries
-        .iter()
-        .map(|entry| text(entry, "/fact/kind").map(str::to_owned))
-        .collect()
+    let kind = |entry: &Value| {
+        let kind = text(entry, "/fact/kind")?;
+        let is_mark = kind == "refused" && entry["rule"] == UNDECIDED;
+        Ok(if is_mark { UNJUDGED } else { kind }.to_owned())
+    };
+    entries.iter().map(kind).collect()
 }
 
 /// What the journals say of unguarded work.
