@@ -110,8 +110,17 @@ fn cut_often(program: &Path, kind: Kind, manner: Manner) -> Result<Tally, Failur
     let mut tally = Tally::default();
     for round in 0..cuts {
         let mut chance = Chance::of(manner.seed, round);
-        let done = write_until_cut(&disk, &site, round, chance.moment(LONGEST))?;
+        let written = write_until_cut(&disk, &site, round, chance.moment(LONGEST))?;
         disk.start_again()?;
+        let (late, done): (Vec<_>, Vec<_>) = written.into_iter().partition(|one| one.is_late);
+        let what =
+            |all: Vec<writing::Written>| all.into_iter().map(|one| one.done).collect::<Vec<_>>();
+        let (late, done) = (what(late), what(done));
+        for what in site.missing(&late)? {
+            say(format_args!(
+                "    {kind}, cut {round}: {what:?} returned after the cut and is lost"
+            ));
+        }
         tally.cuts += 1;
         tally.acknowledged += done.len();
         let missing = site.missing(&done)?;
@@ -130,16 +139,16 @@ fn cut_often(program: &Path, kind: Kind, manner: Manner) -> Result<Tally, Failur
     Ok(tally)
 }
 
-/// Writes with all writers at once until the power goes, and hands back what was acknowledged before.
+/// Writes with all writers at once until the power goes, and hands back what returned well.
 ///
-/// A machine whose power is off acknowledges nothing. Here its processes live on, and a sync that meets
-/// the cut may return as if it had succeeded: ext4 does so when its log is given up meanwhile.
+/// A machine whose power is off acknowledges nothing. Here its processes live on, so what returns after the
+/// cut proves nothing. It is said if such a thing is lost, so that nobody overlooks it.
 fn write_until_cut(
     disk: &Disk,
     site: &Site,
     round: usize,
     after: Duration,
-) -> Result<Vec<writing::Done>, Failure> {
+) -> Result<Vec<writing::Written>, Failure> {
     let is_off = AtomicBool::new(false);
     let results = at_once(WRITERS.len() + 1, |number| match WRITERS.get(number) {
         Some(writer) => site.write(*writer, round, &|| is_off.load(Ordering::SeqCst)),

@@ -58,6 +58,13 @@ pub(super) enum Done {
     Trust(String),
 }
 
+/// Something that returned well, before or after the power began to go.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub done: Done,
+    pub is_late: bool,
+}
+
 /// A project on the disk, with one run.
 pub(super) struct Site {
     stand: Stand,
@@ -94,23 +101,24 @@ impl Site {
         Ok(shown["hash"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Writes until the power goes. What returns later was acknowledged by nobody.
+    /// Writes until the power goes.
     pub(super) fn write(
         &self,
         writer: Writer,
         round: usize,
         is_off: &dyn Fn() -> bool,
-    ) -> Result<Vec<Done>, Failure> {
-        let mut done = Vec::new();
+    ) -> Result<Vec<Written>, Failure> {
+        let mut written = Vec::new();
         for number in 0.. {
             if is_off() {
                 break;
             }
             let name = format!("{round}-{number}");
-            let one = self.write_one(writer, &name);
-            done.extend(one.filter(|_| !is_off()));
+            let done = self.write_one(writer, &name);
+            let is_late = is_off();
+            written.extend(done.map(|done| Written { done, is_late }));
         }
-        Ok(done)
+        Ok(written)
     }
 
     /// Nothing where it was not acknowledged.
