@@ -1,7 +1,9 @@
 //! The step `deny` of `cargo xtask test`: the licences, names, versions and sources of all packages,
-//! as `deny.toml` allows them. `cargo deny check` reads the same file.
+//! as `deny.toml` allows them (`cargo deny check` reads the same file), and the advisories about them.
 
+mod advisories;
 mod licence;
+mod version;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +11,7 @@ use std::fs;
 use serde_json::Value;
 use toml::Table;
 
+use self::advisories::Snapshot;
 use crate::failure::Failure;
 use crate::output::say;
 use crate::workspace::{cargo, read, root};
@@ -31,34 +34,47 @@ struct Policy {
     /// `name@version` of packages that may be there beside another version.
     skipped: Vec<String>,
     registries: Vec<String>,
+    /// The ids of advisories that may concern a locked version.
+    ignored: Vec<String>,
 }
 
 pub(crate) fn run() -> Result<(), Failure> {
-    let path = root().join("deny.toml");
-    let text = fs::read_to_string(&path).map_err(Failure::file("read", &path))?;
-    let policy = Policy::parse(&text)?;
+    let policy = Policy::parse(&text_of("deny.toml")?)?;
+    let snapshot = Snapshot::parse(&text_of(advisories::FILE)?)?;
     let packages = packages(&read(cargo().args(METADATA))?)?;
-    let faults = faults(&policy, &packages);
+    let mut faults = faults(&policy, &packages);
+    faults.extend(snapshot.faults(&packages, &policy.ignored));
     faults
         .iter()
         .for_each(|fault| say(format_args!("  {fault}")));
     say(format_args!(
-        "deny: {} packages, {} not allowed (licences, bans, sources)",
+        "deny: {} packages, {} faults (licences, bans, sources, advisories)",
         packages.len(),
         faults.len()
     ));
-    say(
-        "deny: advisories are not checked here; `cargo deny check advisories` fetches their database",
-    );
+    say(format_args!(
+        "deny: {} is of {} and has the advisories until {}; `cargo deny check advisories` fetches newer ones",
+        advisories::FILE,
+        snapshot.taken,
+        snapshot.newest
+    ));
     match faults.len() {
         0 => Ok(()),
         count => Err(Failure::no(format!(
-            "deny.toml does not allow {count} things"
+            "deny.toml and {} do not allow {count} things",
+            advisories::FILE
         ))),
     }
 }
 
+fn text_of(file: &str) -> Result<String, Failure> {
+    let path = root().join(file);
+    fs::read_to_string(&path).map_err(Failure::file("read", &path))
+}
+
 const REGISTRIES: &str = "allow-registry";
+
+const IGNORED: &str = "ignore";
 
 /// What cargo-deny allows where nothing else is said.
 const DEFAULT_REGISTRY: &str = concat!("https://github.com/rust-lang/crates", ".io-index");
@@ -91,17 +107,22 @@ impl Policy {
                 Some(_) => list(&table, "sources", REGISTRIES)?,
                 None => vec![DEFAULT_REGISTRY.to_owned()],
             },
+            ignored: match table.get("advisories").and_then(|it| it.get(IGNORED)) {
+                Some(_) => list(&table, "advisories", IGNORED)?,
+                None => Vec::new(),
+            },
         })
     }
 }
 
-/// A list of texts, or of tables with a `crate`.
+/// A list of texts, or of tables with a `crate` or an `id`.
 fn list(table: &Table, section: &str, key: &str) -> Result<Vec<String>, Failure> {
     let wrong = || Failure::no(format!("deny.toml: {section}.{key} is not a list of names"));
     let list = table.get(section).and_then(|it| it.get(key));
     let items = list.and_then(toml::Value::as_array).ok_or_else(wrong)?;
     let name = |item: &toml::Value| {
-        let named = item.as_str().or_else(|| item.get("crate")?.as_str());
+        let key = |key| item.get(key).and_then(toml::Value::as_str);
+        let named = item.as_str().or_else(|| key("crate").or_else(|| key("id")));
         named.map(str::to_owned).ok_or_else(wrong)
     };
     items.iter().map(name).collect()
@@ -248,6 +269,17 @@ allow-registry = ["https://registry"]
         assert_eq!(found(&two), ["a: several versions (1, 2)"]);
         let gone = faults(&Policy::parse(POLICY).unwrap(), &[]);
         assert_eq!(gone, ["old@1.0.0: skipped, and not there any more"]);
+    }
+
+    #[test]
+    fn an_advisory_is_ignored_by_its_id() {
+        let ignore = r#"
+[advisories]
+ignore = ["RUSTSEC-2026-0001", { id = "RUSTSEC-2026-0002", reason = "x" }]
+"#;
+        let policy = Policy::parse(&format!("{POLICY}{ignore}")).unwrap();
+        assert_eq!(policy.ignored, ["RUSTSEC-2026-0001", "RUSTSEC-2026-0002"]);
+        assert_eq!(Policy::parse(POLICY).unwrap().ignored, [""; 0]);
     }
 
     #[test]

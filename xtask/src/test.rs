@@ -21,7 +21,8 @@ linters of Ansible.
 
   format     cargo fmt --all -- --check
   lints      cargo clippy --workspace --all-targets -- -D warnings
-  deny       the licences, names, versions and sources of all packages, as deny.toml allows them
+  deny       the licences, names, versions and sources of all packages, as deny.toml allows them, and the
+             advisories about them in advisories.toml
   tests      cargo test --workspace --no-fail-fast
   docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
   demo       cargo run --release -- demo, the first command of the README
@@ -40,7 +41,7 @@ they printed. The last line counts the steps. The exit code is 0 when none of th
 
   --quick    Only format, lints, deny, and the tests that start no agent program and no battery. Leaves out the test
              binary `host`, the walks and properties over many thousand cases, the proofs of guards, and what
-             needs the linters of Ansible
+             needs the linters of Ansible. What tests write goes to memory where the system has room there
   --deny     Only the step deny, which takes less than a second
   --set-up   Only install, for those who then run cargo test themselves";
 

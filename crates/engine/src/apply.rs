@@ -1,18 +1,21 @@
 //! `apply`: folds one entry into a run. It asks no question; an entry that does not fit is damage.
 
 mod causes;
+mod place;
 mod reviewing;
 mod working;
 
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::cause::{Happened, MoveReason};
 use crate::entry::{Entry, Fact, Move, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
+use crate::place::{DeliveryState, RunPlace};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
     Run, Standing, UnguardedWork, Usage,
@@ -99,7 +102,7 @@ fn begun(started: &Started, at: Time) -> Run {
         stale_returns: 0,
         dispatches: BTreeMap::new(),
         last_dispatch: DispatchId(0),
-        workers: BTreeMap::new(),
+        workers: Arc::default(),
         panels: BTreeMap::new(),
         graphs: BTreeMap::new(),
         given_steps: started.steps.clone(),
@@ -110,10 +113,12 @@ fn begun(started: &Started, at: Time) -> Run {
         bypass: None,
         overrides: Vec::new(),
         used: Usage::default(),
+        driven_ms: None,
         grants: 0,
         granted: Grant {
             used: Usage::default(),
             at,
+            driven_ms: None,
         },
         holds: 0,
         unjudged: 0,
@@ -124,6 +129,8 @@ fn begun(started: &Started, at: Time) -> Run {
         base: started.base,
         routes: BTreeMap::new(),
         exits: BTreeMap::new(),
+        place: started.branch.clone().map(RunPlace::new),
+        limits: Vec::new(),
     }
 }
 
@@ -159,6 +166,13 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             result,
             usage,
         } => working::ended(run, *dispatch, result, *usage, entry.at)?,
+        Fact::CutShort { dispatch, usage } => {
+            working::cut_short(run, *dispatch, *usage, entry.at)?;
+        }
+        Fact::Limited(limit) => working::limited(run, limit),
+        Fact::WentOn { dispatch, service } => {
+            working::went_on(run, *dispatch, service, entry.at)?;
+        }
         Fact::Captured {
             artifact,
             content,
@@ -207,7 +221,19 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         Fact::Moved(step) => moved(run, step, entry.at)?,
         Fact::Attached { session, process } => attached(run, session, *process, entry.at),
         Fact::Detached { session } => detached(run, session)?,
-        Fact::TakenUp | Fact::Unstuck => going(run),
+        Fact::TakenUp => going(run),
+        Fact::Unstuck => {
+            going(run);
+            run.limits.clear();
+        }
+        Fact::Placed(placed) => place::made(run, placed)?,
+        Fact::Delivered(delivered) => {
+            place::of(run)?.delivery = DeliveryState::Done((**delivered).clone());
+        }
+        Fact::DeliveryFailed { reason } => {
+            let reason = reason.clone();
+            place::of(run)?.delivery = DeliveryState::Failed { reason };
+        }
         Fact::Unevaluated { .. } => run.unjudged = run.unjudged.saturating_add(1),
         Fact::Unguarded(found) => run.unguarded.push(UnguardedWork {
             found: found.clone(),
@@ -243,6 +269,9 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         }
         Fact::Held { holds } => run.holds = *holds,
         Fact::Abandoned => run.standing = Standing::Abandoned,
+        Fact::Driven { ms } => {
+            run.driven_ms = Some(run.driven_ms.unwrap_or(0).saturating_add(*ms));
+        }
         Fact::WentStale => run.standing = Standing::Stale,
         Fact::OverBudget { what } => run.standing = Standing::OverBudget { what: what.clone() },
         Fact::Halted { reason } => {
@@ -257,6 +286,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
                 run.granted = Grant {
                     used: run.used,
                     at: entry.at,
+                    driven_ms: run.driven_ms,
                 };
             }
         }
@@ -433,6 +463,7 @@ fn reset(run: &mut Run, stage: &StageName, at: Time) {
     run.holds = 0;
     settle_unguarded(run);
     guarded_from(run, at);
+    place::reset(run);
 }
 
 fn restored(run: &mut Run, state: &Run, at: Time) {
@@ -460,10 +491,13 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         base: run.base,
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
+        driven_ms: run.driven_ms,
+        limits: core::mem::take(&mut run.limits),
         grants: run.grants,
         granted: run.granted,
         holds: 0,
         unguarded: core::mem::take(&mut run.unguarded),
+        place: run.place.take(),
         ..state.clone()
     };
     guarded_from(run, at);

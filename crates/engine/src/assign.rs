@@ -279,7 +279,7 @@ fn steps(
     let working = graph
         .members
         .iter()
-        .filter(|member| member.is_working())
+        .filter(|member| is_at_work(run, member))
         .count();
     if working >= parallel_limit(run, work) as usize {
         return obstacle(
@@ -298,6 +298,15 @@ fn steps(
         conversation: work.settings.conversation,
         reach: TreeAccess::of(stage),
     })
+}
+
+/// Does a worker work on this step now? Work that rests for a service leaves its place to others.
+fn is_at_work(run: &Run, member: &Member) -> bool {
+    let MemberState::Working { dispatch } = &member.state else {
+        return false;
+    };
+    let open = run.dispatches.get(dispatch);
+    open.is_none_or(|open| open.paused_at.is_none())
 }
 
 fn pick<'a>(

@@ -21,6 +21,14 @@ pub fn backoff(stage: &Stage, fault: Fault, tries: u32) -> Seconds {
     Seconds(first.0.saturating_mul(factor)).min(LONGEST.max(first))
 }
 
+/// The wait for a service that asked to wait `times` times before. A time that it names counts, and this
+/// is only the least.
+pub fn limit_backoff(is_named: bool, times: u32) -> Seconds {
+    let first = if is_named { 1 } else { usual(Fault::Limited).0 };
+    let factor = 1u64 << times.min(16);
+    Seconds(first * factor).min(LONGEST)
+}
+
 /// A fault of the worker itself is retried at once: the worker gets the reason.
 fn usual(fault: Fault) -> Seconds {
     match fault {

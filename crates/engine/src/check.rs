@@ -13,6 +13,8 @@ mod unused;
 
 use alloc::vec::Vec;
 
+pub use graph::{LongerWay, longer_ways};
+
 use crate::definition::Definition;
 use crate::problem::{Problem, Severity};
 

@@ -13,7 +13,9 @@ mod judge_work;
 mod moving;
 mod outside;
 mod panel;
+mod pause;
 mod people;
+mod place;
 mod routing;
 mod session;
 mod task;
@@ -28,6 +30,7 @@ use alloc::vec::Vec;
 pub use audit::{Audit, is_same_point};
 pub use begin::{begin, fork};
 pub use checks::may_check;
+pub use edits::WITH_EDITS;
 
 use crate::apply::fold_entry;
 use crate::caller::{held, may_act};
@@ -93,6 +96,7 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
             model,
             call,
             worker,
+            service,
         } => {
             let request = admit::Request {
                 agent,
@@ -100,6 +104,7 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
                 model: model.as_deref(),
                 call: call.as_ref(),
                 resumed: None,
+                service: service.as_ref(),
             };
             admit::requested(draft, &request, worker.as_ref())
         }
@@ -113,6 +118,12 @@ fn judge_work(draft: &mut Draft<'_>, event: &WorkEvent) -> Verdict {
             ending,
             usage,
         } => work_end::ended(draft, work, ending, *usage),
+        WorkEvent::CutShort {
+            dispatch,
+            usage,
+            why,
+        } => pause::cut_short(draft, *dispatch, *usage, why),
+        WorkEvent::WentOn { dispatch, service } => pause::went_on(draft, *dispatch, service),
         WorkEvent::Interrupted { worker } => session::interrupted(draft, worker),
         WorkEvent::Reported {
             agent,
@@ -195,6 +206,9 @@ fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
 fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
     match event {
         EngineEvent::TakenUp => session::taken_up(draft),
+        EngineEvent::Placed { folder } => place::made(draft, folder),
+        EngineEvent::Delivered(delivered) => place::delivered(draft, delivered),
+        EngineEvent::DeliveryFailed { reason } => place::failed(draft, reason),
         EngineEvent::ChecksRan {
             stage,
             visit,
@@ -206,6 +220,8 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
         EngineEvent::ViewChanged { view, path, how } => view::disturbed(draft, view, path, *how),
         EngineEvent::TimePassed => Verdict::done(Rule::Quiet),
         EngineEvent::LeftUnused => session::left_unused(draft),
+        EngineEvent::Driven { ms } => pause::driven(draft, *ms),
+        EngineEvent::Capped { what } => pause::capped(draft, what),
         EngineEvent::ChangedOutside(change) => outside::changed(draft, change),
     }
 }
@@ -221,6 +237,8 @@ fn is_gated(what: &Happening) -> bool {
             | WorkEvent::MessageRequested { .. } => true,
             WorkEvent::Launched { .. }
             | WorkEvent::Ended { .. }
+            | WorkEvent::CutShort { .. }
+            | WorkEvent::WentOn { .. }
             | WorkEvent::Interrupted { .. }
             | WorkEvent::Reported { .. } => false,
         },

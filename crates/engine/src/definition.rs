@@ -14,6 +14,7 @@ use crate::names::{
 };
 use crate::outcome::Outcome;
 use crate::pattern::{AgentPattern, PathGlob};
+use crate::place::Placement;
 use crate::stage::{Stage, Step, StepsSource};
 use crate::view::View;
 
@@ -49,6 +50,8 @@ pub struct Definition {
     /// The file next to the definition whose text `init` puts into the host's memory file.
     pub protocol: Option<String>,
     pub proofs: Vec<Proof>,
+    /// Where runs work, and what they hand over.
+    pub placement: Placement,
 }
 
 /// How a run of this pipeline starts.

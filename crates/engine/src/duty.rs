@@ -7,7 +7,7 @@ use crate::names::{AgentName, ArtifactName};
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
 use crate::run::{Dispatch, Duty};
-use crate::stage::{Leaves, Stage, Work, WorkerSettings};
+use crate::stage::{Fallback, Leaves, Stage, Work, WorkerSettings};
 
 /// How the worker with this duty is started, where its stage says so.
 pub(crate) fn settings<'a>(stage: &'a Stage, duty: &Duty) -> Option<&'a WorkerSettings> {
@@ -20,6 +20,22 @@ pub(crate) fn settings<'a>(stage: &'a Stage, duty: &Duty) -> Option<&'a WorkerSe
         }
         (Work::Review(work), Duty::Fix { .. }) => Some(&work.owner_settings),
         _ => None,
+    }
+}
+
+impl WorkerSettings {
+    /// The program and the model of the worker, then those of each fallback. A model belongs to its
+    /// program: another program without a named model chooses its own.
+    pub fn services(&self) -> impl Iterator<Item = Fallback> {
+        let first = Fallback {
+            runner: self.runner.clone(),
+            model: self.model.clone(),
+        };
+        let others = self.fallbacks.iter().map(|other| Fallback {
+            runner: other.runner.clone().or_else(|| self.runner.clone()),
+            model: other.model.clone(),
+        });
+        core::iter::once(first).chain(others)
     }
 }
 

@@ -15,8 +15,11 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
+use crate::place::{Delivered, RunBranch};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Unguarded, Usage};
+use crate::run::{
+    Dispatch, Driver, Gate, Process, Resume, Run, Service, ServiceLimit, Unguarded, Usage,
+};
 use crate::stage::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,13 @@ pub enum Fact {
         state: Box<Run>,
     },
     TakenUp,
+    /// The worktree of a run with a branch of its own is there.
+    Placed(Box<Placed>),
+    /// The run's work was handed over.
+    Delivered(Box<Delivered>),
+    DeliveryFailed {
+        reason: String,
+    },
     /// The person said to the session, before any work, what the run is for.
     TaskGiven {
         task: String,
@@ -81,6 +91,18 @@ pub enum Fact {
         dispatch: DispatchId,
         result: WorkResult,
         usage: Usage,
+    },
+    /// The process of a piece of work ended before the work did; this much was used. The work stays open.
+    CutShort {
+        dispatch: DispatchId,
+        usage: Usage,
+    },
+    /// A service asks to wait, and the work with it rests.
+    Limited(Box<ServiceLimit>),
+    /// Somebody works on rested work again.
+    WentOn {
+        dispatch: DispatchId,
+        service: Service,
     },
     Captured {
         artifact: ArtifactName,
@@ -210,6 +232,10 @@ pub enum Fact {
     },
     Abandoned,
     WentStale,
+    /// The run was driven for so many more milliseconds.
+    Driven {
+        ms: u64,
+    },
     OverBudget {
         what: String,
     },
@@ -279,6 +305,18 @@ pub struct Started {
     /// The hash of the environment in which checks run. Older journals have none.
     pub environment: Option<Hash>,
     /// The tree at the start, where a route may ask for the change since then.
+    pub base: Option<Hash>,
+    /// The branch of its own, on which the run works.
+    pub branch: Option<RunBranch>,
+}
+
+/// What there was when a run's worktree was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub folder: String,
+    /// The files at the artifacts' paths.
+    pub before: BTreeMap<ArtifactName, Hash>,
+    /// The tree, where a route may ask for the change since then.
     pub base: Option<Hash>,
 }
 

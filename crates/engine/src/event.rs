@@ -11,7 +11,8 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
-use crate::run::{Driver, Process, Run, Unguarded, Usage};
+use crate::place::{Delivered, RunBranch};
+use crate::run::{Driver, Process, Run, Service, Unguarded, Usage};
 use crate::stage::Step;
 use crate::view::View;
 
@@ -89,6 +90,8 @@ pub enum WorkEvent {
         call: Option<CallId>,
         /// The worker that asks, where it is not the session itself.
         worker: Option<Asker>,
+        /// What will work on it, if Gatewright starts it.
+        service: Option<Service>,
     },
     /// An agent started. Hosts do not report which call started it.
     Began { worker: Actor },
@@ -105,6 +108,18 @@ pub enum WorkEvent {
         work: WorkRef,
         ending: Ending,
         usage: Usage,
+    },
+    /// The process of this work ended before the work did. The work stays open.
+    CutShort {
+        dispatch: DispatchId,
+        /// What was used and not reported yet.
+        usage: Usage,
+        why: CutReason,
+    },
+    /// Somebody works on this again.
+    WentOn {
+        dispatch: DispatchId,
+        service: Service,
     },
     /// A person interrupted this worker. Hosts report no end of it.
     Interrupted { worker: WorkerId },
@@ -221,6 +236,12 @@ pub enum PersonEvent {
 pub enum EngineEvent {
     /// A queued run is picked up.
     TakenUp,
+    /// The worktree of a run with a branch of its own was made.
+    Placed { folder: String },
+    /// The run's work was handed over.
+    Delivered(Delivered),
+    /// It could not be handed over.
+    DeliveryFailed { reason: String },
     ChecksRan {
         stage: StageName,
         visit: u32,
@@ -244,6 +265,10 @@ pub enum EngineEvent {
     LeftUnused,
     /// Something outside a worker's folder changed while it worked.
     ChangedOutside(OutsideChange),
+    /// The run was driven for so many more milliseconds.
+    Driven { ms: u64 },
+    /// A cap that a person set for all runs is used up, and nothing new starts.
+    Capped { what: String },
 }
 
 /// What somebody did to the file of a view.
@@ -276,6 +301,8 @@ pub struct Beginning {
     pub environment: Option<Hash>,
     /// The tree at the start, where a route may ask for the change since then.
     pub base: Option<Hash>,
+    /// The branch of its own, on which the run works.
+    pub branch: Option<RunBranch>,
     /// Why it is not certain that a host sees what the session does. The run is marked from its
     /// first moment.
     pub unverified_host: Option<String>,
@@ -348,6 +375,23 @@ pub enum WorkRef {
     Agent {
         agent: AgentName,
         step: Option<StepId>,
+    },
+}
+
+/// Why a process of open work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CutReason {
+    /// Gatewright was asked to stop.
+    Stopped,
+    /// It passed the budget.
+    OverBudget,
+    /// It passed a cap that a person set for all runs.
+    Capped { what: String },
+    /// Its service asks to wait, until then if it names a time.
+    Limited {
+        service: Service,
+        until: Option<Time>,
+        reason: String,
     },
 }
 

@@ -4,7 +4,7 @@
 //!
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
-//! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`; texts: `nearest`, `project_path`, `safe`, `redact`
+//! 1. words: `names`, `pattern`, `amount`, `outcome`, `rule`, `place`; texts: `nearest`, `project_path`, `safe`, `redact`
 //! 2. what a pipeline file says: `route`, `stage`, `view`, `definition`, `leaves`, `steps`
 //! 3. what is recorded: `check_result`, `change`, `cause`, `run`, `event`, `entry`, `apply`, `evidence`
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
@@ -41,6 +41,7 @@ mod outcome;
 mod outside;
 mod pattern;
 mod pipeline;
+mod place;
 mod problem;
 mod project_path;
 mod question;
@@ -50,6 +51,7 @@ mod routing;
 mod rule;
 mod run;
 mod safe;
+mod shell_words;
 mod stage;
 mod status;
 mod steps;
@@ -59,20 +61,24 @@ mod view;
 pub use amount::Amount;
 pub use apply::{Damage, apply, replay};
 pub use assign::session_works;
-pub use backoff::backoff;
+pub use backoff::{backoff, limit_backoff};
 pub use caller::{Held, held, may_act};
 pub use cause::{CommandEnd, Happened, MoveReason, Passage};
 pub use change::{Change, HeldRoute, LineCount, Miss, Routed, Unmet};
+pub use check::{LongerWay, longer_ways};
 pub use check_result::*;
-pub use decide::{Audit, begin, decide, fork, is_same_point, may_check};
+pub use decide::{Audit, WITH_EDITS, begin, decide, fork, is_same_point, may_check};
 pub use decision::{ArtifactFault, ArtifactProblem, Decision, Refusal, Reply};
 pub use definition::*;
 pub use duty::leaves_of;
-pub use entry::{Entry, Fact, Move, Started, WorkResult, arrival};
+pub use entry::{Entry, Fact, Move, Placed, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
 pub use inputs::{file_inputs, inputs};
-pub use limits::{amount, counter_limit, parallel_limit, round_limit};
+pub use limits::{
+    InFlight, amount, cents, counter_limit, overspent, overspent_within_turn, parallel_limit,
+    round_limit,
+};
 pub use names::*;
 pub use nearest::nearest;
 pub use needs::{asked, needs, needs_at_start};
@@ -81,13 +87,18 @@ pub use outcome::{CustomOutcome, Fault, Outcome};
 pub use outside::{Author, MovedRef, Outside, OutsideChange, RefHandling};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
+pub use place::{
+    Deliver, Delivered, Delivery, DeliveryState, PlaceKind, Placement, RunBranch, RunPlace,
+};
 pub use problem::{CheckRule, Place, Problem, Severity};
 pub use question::question_of;
 pub use redact::{REDACTED, redact};
 pub use route::{RouteRule, RouteWork};
+pub use routing::limiting_rules;
 pub use rule::Rule;
 pub use run::*;
 pub use safe::{has_forbidden, is_forbidden, safe};
+pub use shell_words::shell_words;
 pub use stage::*;
 pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;

@@ -113,7 +113,14 @@ fn by_work(pipeline: &Pipeline, run: &Run, by: &Who, event: &WorkEvent) -> Needs
         WorkEvent::Reported { agent, step, .. } => {
             reported(pipeline, run, agent.as_ref(), step.as_ref())
         }
-        WorkEvent::Launched { .. } | WorkEvent::Interrupted { .. } => Needs::default(),
+        // Where the stage says what follows a limit, the work ends with it.
+        WorkEvent::CutShort { dispatch, .. } => match run.dispatches.get(dispatch) {
+            Some(dispatch) => ending(pipeline, run, dispatch),
+            None => Needs::default(),
+        },
+        WorkEvent::Launched { .. } | WorkEvent::WentOn { .. } | WorkEvent::Interrupted { .. } => {
+            Needs::default()
+        }
     }
 }
 
@@ -184,12 +191,17 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
             steps: planned(pipeline, run),
             ..Needs::default()
         },
+        EngineEvent::Placed { .. } => needs_at_start(pipeline, &run.params),
         EngineEvent::TakenUp
+        | EngineEvent::Delivered(_)
+        | EngineEvent::DeliveryFailed { .. }
         | EngineEvent::RouteReached { .. }
         | EngineEvent::ChecksRan { .. }
         | EngineEvent::ViewChanged { .. }
         | EngineEvent::TimePassed
         | EngineEvent::LeftUnused
+        | EngineEvent::Driven { .. }
+        | EngineEvent::Capped { .. }
         | EngineEvent::ChangedOutside(_) => Needs::default(),
     }
 }

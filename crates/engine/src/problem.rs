@@ -97,6 +97,7 @@ check_rules! {
     RouteDefault, "GW-L235", Error, "a route has a default, `on.otherwise`, that names a stage";
     RouteDead, "GW-L236", Error, "every rule of a route can be reached and can hold";
     RouteByWord, "GW-L237", Error, "the verdict of an agent decides a route only together with evidence that can overrule it";
+    RouteBySetting, "GW-L238", Error, "a parameter that decides a route is given by a person, not by a setting";
 
     TwoVerdicts, "GW-L240", Error, "at most one artifact decides a stage's outcome";
     VerdictNotStrict, "GW-L241", Error, "an artifact that decides an outcome is strict";
@@ -123,6 +124,8 @@ check_rules! {
     ProofFails, "GW-L260", Error, "the claims of `prove` are true";
     ProofVacuous, "GW-L261", Error, "a proof names stages that exist and can be reached";
 
+    DemandedModel, "GW-L263", Error, "a reviewer whose model or program a panel names has no fallback";
+    EmptyFallback, "GW-L264", Error, "a fallback is another program or model than those before it";
     UnknownRunner, "GW-L265", Error, "a runner is known";
     NoScript, "GW-L266", Error, "the runner `command` has a script whose first line names its interpreter";
     RunnerCannot, "GW-L267", Error, "a runner supports what its pipeline needs";

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::pipeline::Pipeline;
 use crate::run::Run;
+use crate::shell_words::shell_words;
 use crate::stage::{AskWork, Stage};
 
 /// What the current stage asks of a person, word for word. If the answer approves commands, the
@@ -18,7 +19,9 @@ pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
 /// The question with the commands that an answer approves.
 pub(crate) fn question_text(run: &Run, stage: &Stage, ask: &AskWork) -> String {
     let commands = to_approve(run, stage);
-    let shown = commands.iter().map(|argv| format!("`{}`", argv.join(" ")));
+    let shown = commands
+        .iter()
+        .map(|argv| format!("`{}`", shell_words(argv)));
     match shown.collect::<Vec<_>>().as_slice() {
         [] => ask.question.clone(),
         shown => format!("{} Commands to approve: {}", ask.question, shown.join(", ")),

@@ -54,6 +54,15 @@ pub(crate) fn kept(pipeline: &Pipeline, run: &Run, change: Option<&Change>) -> V
     kept.collect()
 }
 
+/// The rules by which the run goes shorter ways, as far as its change can outgrow them: each with its route.
+pub fn limiting_rules<'a>(
+    pipeline: &'a Pipeline,
+    run: &'a Run,
+) -> impl Iterator<Item = (&'a StageName, &'a RouteRule)> {
+    let asking = held(pipeline, run).filter(|(_, _, rule)| rule.asks_for_change());
+    asking.map(|(stage, _, rule)| (&stage.name, rule))
+}
+
 /// How the change must be measured before this route can be decided, if a rule that may hold asks.
 pub(crate) fn change_to_choose(run: &Run, work: &RouteWork) -> Option<ChangeNeed> {
     change_for(run, work.rules.iter())

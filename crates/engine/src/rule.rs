@@ -150,4 +150,11 @@ rules! {
     TaskBegan, "GW-R123", "the next task of a run begins without the artifacts, approvals and history of the last one";
     Imported, "GW-R124", "a run that was loaded from a file says so in its history";
     Edits, "GW-R125", "what a person changes in an artifact while a question is open counts if they say so";
+    Placed, "GW-R130", "a run with a branch of its own begins in its own worktree";
+    Delivered, "GW-R131", "the work of a run on its own branch is delivered when the run is over";
+    DeliveryFailed, "GW-R132", "a delivery that fails leaves the run as it is, and can be repeated";
+    CutShort, "GW-R140", "work whose process is ended early stays open, and what it used counts";
+    LimitReached, "GW-R141", "work rests while its service asks to wait, and that costs no attempt";
+    WentOn, "GW-R142", "rested work goes on in the same attempt, with its service or a fallback";
+    Driven, "GW-R143", "the time of a headless run counts while it is driven";
 }

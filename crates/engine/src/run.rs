@@ -2,7 +2,9 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 use crate::cause::{Happened, Passage};
 use crate::change::HeldRoute;
@@ -11,6 +13,7 @@ use crate::names::{
     RunnerName, SessionId, StageName, StepId, Time, WorkerId,
 };
 use crate::outcome::{Fault, Outcome};
+use crate::place::RunPlace;
 use crate::stage::{Conversation, Stage, Step, Writes};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,8 +54,9 @@ pub struct Run {
     /// Open pieces of work only; ended ones are in the journal.
     pub dispatches: BTreeMap<DispatchId, Dispatch>,
     pub last_dispatch: DispatchId,
-    /// The workers that hosts numbered, with their latest work; the oldest are forgotten.
-    pub workers: BTreeMap<WorkerId, KnownWorker>,
+    /// The workers that hosts numbered, with their latest work; the oldest are forgotten. Shared, because a
+    /// decision copies the run and seldom changes them.
+    pub workers: Arc<BTreeMap<WorkerId, KnownWorker>>,
     /// Rounds and approvals of each review stage.
     pub panels: BTreeMap<StageName, Panel>,
     /// The task graph of each steps stage, with its members as planned.
@@ -65,6 +69,8 @@ pub struct Run {
     /// What people overrode. Never emptied.
     pub overrides: Vec<Override>,
     pub used: Usage,
+    /// For how many milliseconds the run was driven, as far as its time is limited.
+    pub driven_ms: Option<u64>,
     /// How many times a person has granted the budget again.
     pub grants: u32,
     /// What was used when the budget was last granted: it counts from there.
@@ -88,6 +94,49 @@ pub struct Run {
     pub routes: BTreeMap<StageName, HeldRoute>,
     /// The word with which each stage was last left.
     pub exits: BTreeMap<StageName, String>,
+    /// The branch of its own, and its worktree. A run without one works in the person's tree.
+    pub place: Option<RunPlace>,
+    /// The services that asked this run to wait, and since then have done no work for it.
+    pub limits: Vec<ServiceLimit>,
+}
+
+impl Run {
+    /// Does it have a branch of its own, and no worktree yet?
+    pub fn is_unplaced(&self) -> bool {
+        let place = self.place.as_ref();
+        place.is_some_and(|place| place.folder.is_none())
+    }
+}
+
+/// What does a piece of work that Gatewright starts: an agent program, and the model that it uses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Service {
+    pub runner: RunnerName,
+    /// `None` for the program's own choice.
+    pub model: Option<String>,
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.model {
+            Some(model) => write!(f, "{} ({model})", self.runner),
+            None => write!(f, "{}", self.runner),
+        }
+    }
+}
+
+/// A service that asked to wait.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ServiceLimit {
+    pub service: Service,
+    /// No work of this run goes to the service before.
+    pub until: Time,
+    /// What the service or its program said.
+    pub reason: String,
+    /// Was the time named? Otherwise it is our own backoff.
+    pub named: bool,
+    /// How often it has asked without any work in between.
+    pub times: u32,
 }
 
 /// Work that no hook guarded, as a witness shows it.
@@ -156,6 +205,18 @@ impl Run {
     pub fn open_unguarded(&self) -> impl Iterator<Item = &Unguarded> {
         let open = self.unguarded.iter().filter(|work| !work.settled);
         open.map(|work| &work.found)
+    }
+
+    /// Until when this service asks to wait, and why.
+    pub fn limit(&self, service: &Service, now: Time) -> Option<&ServiceLimit> {
+        let mut limits = self.limits.iter();
+        limits.find(|limit| limit.service == *service && limit.until > now)
+    }
+
+    /// The limit that open work of the current visit rests for, if it is not over yet.
+    pub fn limit_of(&self, dispatch: &Dispatch, now: Time) -> Option<&ServiceLimit> {
+        dispatch.paused_at?;
+        self.limit(dispatch.service.as_ref()?, now)
     }
 
     /// The open work that this call asked for.
@@ -300,6 +361,10 @@ pub struct Dispatch {
     /// How often it tried to finish without its artifacts, and was sent back.
     pub sent_back: u32,
     pub started_at: Time,
+    /// Since when nobody works on it: its process was ended, or its service asked to wait.
+    pub paused_at: Option<Time>,
+    /// What works on it, if Gatewright starts it.
+    pub service: Option<Service>,
     pub conversation: Conversation,
     pub reach: TreeAccess,
     /// The tree before the work.
@@ -496,6 +561,8 @@ pub struct Override {
 pub struct Grant {
     pub used: Usage,
     pub at: Time,
+    /// How long the run had been driven.
+    pub driven_ms: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -503,4 +570,15 @@ pub struct Usage {
     pub turns: u64,
     pub tokens: u64,
     pub cost_cents: u64,
+}
+
+impl Usage {
+    /// Both together.
+    pub fn and(self, more: Self) -> Self {
+        Self {
+            turns: self.turns.saturating_add(more.turns),
+            tokens: self.tokens.saturating_add(more.tokens),
+            cost_cents: self.cost_cents.saturating_add(more.cost_cents),
+        }
+    }
 }

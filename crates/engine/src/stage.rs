@@ -126,6 +126,15 @@ pub struct WorkerSettings {
     /// A file with the prompt, relative to the definition.
     pub prompt: Option<String>,
     pub conversation: Conversation,
+    /// Who works while the first is limited or down, in this order.
+    pub fallbacks: Vec<Fallback>,
+}
+
+/// Another program or model for the same work. What it does not name is as in the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fallback {
+    pub runner: Option<RunnerName>,
+    pub model: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

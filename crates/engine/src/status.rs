@@ -82,7 +82,9 @@ pub fn is_unused(pipeline: &Pipeline, run: &Run) -> bool {
 
 /// Has nothing happened for longer than the pipeline's `ttl`?
 pub fn is_stale(pipeline: &Pipeline, run: &Run, now: Time) -> bool {
-    let waited = now.since(run.touched_at);
+    // A run that waits for its services waits for nobody here.
+    let limited = run.limits.iter().map(|limit| limit.until).max();
+    let waited = now.since(run.touched_at.max(limited.unwrap_or(run.touched_at)));
     let past = pipeline.definition().ttl.is_some_and(|ttl| waited > ttl);
     !is_over(pipeline, run) && (run.standing == Standing::Stale || past)
 }

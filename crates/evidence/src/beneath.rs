@@ -156,6 +156,14 @@ pub fn open_file<'a>(
     Err(Refused::NotAFile(description(FileType::Directory)))
 }
 
+/// The folder of a path, without a slash, and its name there.
+pub fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&path[..0], path),
+    }
+}
+
 pub fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }

@@ -5,6 +5,7 @@
 
 mod lines;
 mod old_text;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,6 +20,7 @@ use crate::look_context::LookContext;
 use crate::repository::Repository;
 use crate::tree::{self, Tree, TreeFile};
 use old_text::OldTexts;
+pub use texts::{ChangedText, ChangedTexts, Side, Since, changed_texts};
 
 const HEADER: &str = "gatewright base 1";
 

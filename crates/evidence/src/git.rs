@@ -24,6 +24,11 @@ pub struct GitFile<'a> {
 }
 
 impl GitFiles {
+    /// All that git said.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = GitFile<'_>> {
         let lines = self.0.split(|byte| *byte == 0);
         lines.filter_map(GitFile::parse)
@@ -109,6 +114,33 @@ impl Git {
             .map(|settings| settings.join("git/ignore")))
     }
 
+    /// The same as `command`, with every filter off that the settings name: files have the bytes that git
+    /// stores, and those of a large-file store are its pointers.
+    pub fn without_filters(&self, root: &Path, git_dir: &Path) -> Result<Command, Error> {
+        let question = [
+            "config",
+            "--null",
+            "--name-only",
+            "--get-regexp",
+            "^filter[.]",
+        ];
+        let known = self.ask(root, git_dir, &question)?;
+        let mut command = self.command(root, git_dir);
+        for name in filter_names(&known.stdout) {
+            for (key, value) in [
+                ("smudge", ""),
+                ("clean", ""),
+                ("process", ""),
+                ("required", "false"),
+            ] {
+                command
+                    .arg("-c")
+                    .arg(format!("filter.{name}.{key}={value}"));
+            }
+        }
+        Ok(command)
+    }
+
     fn ask(&self, root: &Path, git_dir: &Path, words: &[&str]) -> Result<Output, Error> {
         let mut command = self.command(root, git_dir);
         command.args(words).output().map_err(Error::GitStart)
@@ -139,6 +171,20 @@ impl Git {
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         command
     }
+}
+
+/// The names of the filters in the output of `git config --name-only`.
+fn filter_names(output: &[u8]) -> Vec<String> {
+    let keys = output.split(|byte| *byte == 0);
+    let names = keys.filter_map(|key| {
+        let key = std::str::from_utf8(key).ok()?;
+        let (name, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
+        Some(name.to_owned())
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The files that git listed.
@@ -182,6 +228,13 @@ mod tests {
             format!("git was not found in {folder}, and this project needs it; install git")
         );
         assert!(Git::find().is_ok());
+    }
+
+    #[test]
+    fn filters_are_known_by_the_settings() {
+        let output = b"filter.lfs.clean\0filter.lfs.process\0filter.a.b.smudge\0core.bare\0";
+        assert_eq!(filter_names(output), ["a.b", "lfs"]);
+        assert_eq!(filter_names(b""), [""; 0]);
     }
 
     #[test]

@@ -63,6 +63,18 @@ fn look_at_files(
     looked: &mut Looked,
 ) -> Result<(), Error> {
     let asked = needs.tree || needs.keep_tree || needs.changed_since.is_some();
+    let is_kept = needs.keep_tree || needs.change.is_some();
+    // Nobody needs the paths of a tree in which nothing has changed.
+    if let Some(old) = needs.changed_since.filter(|_| !is_kept) {
+        match tree::read_unless(looking, &old)? {
+            Some(tree) => look_at_tree(needs, looking, tree, looked)?,
+            None => {
+                looked.evidence.tree = Some(old);
+                looked.evidence.changed = Some(Vec::new());
+            }
+        }
+        return look_at_base(needs, looking, looked);
+    }
     if asked || needs.change.is_some() {
         let tree = tree::read(looking);
         if let Some(need) = &needs.change {
@@ -73,6 +85,14 @@ fn look_at_files(
             look_at_tree(needs, looking, tree?, looked)?;
         }
     }
+    look_at_base(needs, looking, looked)
+}
+
+fn look_at_base(
+    needs: &Needs,
+    looking: &LookContext<'_>,
+    looked: &mut Looked,
+) -> Result<(), Error> {
     if needs.base {
         let base = change::base(looking);
         looked.evidence.base = base.as_ref().map(|base| base.hash);

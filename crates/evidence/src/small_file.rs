@@ -11,13 +11,29 @@ use rustix::io::Errno;
 /// What is read at once. Nearly every such file is shorter.
 const PIECE: usize = 4 * 1024;
 
+/// What is read at once of files that are often longer.
+const LONG_PIECE: usize = 64 * 1024;
+
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_from(&File::open(path)?)
 }
 
+/// The same for a file that is often longer.
+pub fn read_long(path: &Path) -> io::Result<Vec<u8>> {
+    read_long_from(&File::open(path)?)
+}
+
 /// The rest of an open file. A read that brings less than there was room for was the last one.
 pub fn read_from(file: &File) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(PIECE);
+    read_into(Vec::with_capacity(PIECE), file)
+}
+
+/// The same of a file that is often longer.
+pub fn read_long_from(file: &File) -> io::Result<Vec<u8>> {
+    read_into(Vec::with_capacity(LONG_PIECE), file)
+}
+
+fn read_into(mut bytes: Vec<u8>, file: &File) -> io::Result<Vec<u8>> {
     loop {
         let room = bytes.capacity() - bytes.len();
         match rustix::io::read(file, spare_capacity(&mut bytes)) {

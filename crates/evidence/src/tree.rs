@@ -10,11 +10,14 @@ mod listing;
 mod litter;
 mod made;
 mod manifest;
+mod naming;
+mod objects;
 mod reading;
 
 use std::collections::BTreeSet;
 
 use engine::{Hash, Meaning, Run, Source};
+use sha2::{Digest as _, Sha256};
 
 use crate::content::hash;
 use crate::error::Error;
@@ -23,13 +26,15 @@ use crate::path::PathShape;
 use crate::project::Project;
 
 pub use crate::escape::escape;
-use cache::Cache;
-use listing::{Listed, Listing, Standing};
+use cache::{Cache, LastLook};
+use listing::{Begun, Listed, Listing, Standing};
 use litter::Litter;
+pub use litter::is_cache;
 pub(crate) use made::around;
 use manifest::ManifestLine;
 pub use manifest::{TreeFile, changed, files_of};
-use reading::{Found, LookingAhead};
+pub use objects::{ObjectFormat, ObjectKind, ObjectStamps, TreeObject};
+use reading::{AheadOfList, Found, LookingAhead};
 
 /// A tree's manifest and its hash, which is the tree's hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +45,18 @@ pub struct Tree {
 
 /// Reads the tree of the project as it is now.
 pub fn read(looking: &LookContext<'_>) -> Result<Tree, Error> {
-    Snapshot::take(looking).map(|snapshot| Tree::of(snapshot.lines))
+    let begun = BegunLook::begin(looking)?;
+    begun.read(looking)
+}
+
+/// The same, unless it is this tree.
+pub fn read_unless(looking: &LookContext<'_>, known: &Hash) -> Result<Option<Tree>, Error> {
+    let begun = BegunLook::begin(looking)?;
+    if begun.is_as_at_last_look(known) {
+        return Ok(None);
+    }
+    let tree = begun.read(looking)?;
+    Ok((tree.hash != *known).then_some(tree))
 }
 
 impl Tree {
@@ -59,29 +75,98 @@ pub(crate) struct Snapshot {
     untracked: BTreeSet<String>,
 }
 
-impl Snapshot {
-    pub(crate) fn take(looking: &LookContext<'_>) -> Result<Self, Error> {
+/// The beginning of a look: git has listed the files, and we have compared those of the last look.
+struct BegunLook {
+    begun: Begun,
+    ahead: AheadOfList,
+    /// The files that count whatever git says.
+    named: Vec<Listed>,
+    /// The hash of all that decides which files count; nothing where one listing does not say it.
+    rules: Option<Hash>,
+}
+
+impl BegunLook {
+    fn begin(looking: &LookContext<'_>) -> Result<Self, Error> {
         let project = looking.project;
-        let (listing, ahead) = listing::list_while(project, || {
+        let (begun, ahead) = Begun::begin(project, || {
             LookingAhead::begin(&project.root, Cache::load(looking.cache, &project.root))
         })?;
-        let Listing { mut files, lines } = listing;
-        for path in named(looking) {
+        let mut named = litter::run_by_checks(looking);
+        for path in self::named(looking) {
             let below = listing::below(&project.root, path)?;
-            files.extend(listing::all(below, Standing::Named));
+            named.extend(listing::all(below, Standing::Named));
         }
-        files.extend(litter::run_by_checks(looking));
+        let mut digest = Sha256::new();
+        let says_all = begun.add_to(&mut digest);
+        add_rules(&mut digest, &named, looking);
+        Ok(Self {
+            begun,
+            ahead: ahead.finish(),
+            named,
+            rules: says_all.then(|| Hash(digest.finalize().into())),
+        })
+    }
+
+    /// Was the last look at this tree, and is everything as it was then? Every file is in the cache with its
+    /// stamp, and the same files count.
+    fn is_as_at_last_look(&self, tree: &Hash) -> bool {
+        let tree = *tree;
+        let look = self.rules.map(|rules| LastLook { rules, tree });
+        look.is_some_and(|look| self.ahead.is_as_at(&look))
+    }
+
+    fn read(self, looking: &LookContext<'_>) -> Result<Tree, Error> {
+        self.take(looking, |snapshot| {
+            let tree = Tree::of(snapshot.lines);
+            let hash = tree.hash;
+            (tree, Some(hash))
+        })
+    }
+
+    /// Reads everything. `make` makes something of it and says which tree it is, if it knows.
+    fn take<T>(
+        self,
+        looking: &LookContext<'_>,
+        make: impl FnOnce(Snapshot) -> (T, Option<Hash>),
+    ) -> Result<T, Error> {
+        let listing = self.begun.finish(&self.ahead)?;
+        let Listing {
+            mut files,
+            lines,
+            is_nested,
+        } = listing;
+        files.extend(self.named);
         listing::sort(&mut files);
         let files = counted(files, looking);
-        let found = ahead.read(&project.root, &files)?;
-        let mut snapshot = Self {
+        let found = self.ahead.read(&looking.project.root, &files)?;
+        let is_file = |found: &Found| matches!(found, Found::File(..));
+        let is_whole = !is_nested && found.iter().all(is_file);
+        let unsaved = self.ahead.unsaved(&files, &found);
+        let mut snapshot = Snapshot {
             lines,
             untracked: BTreeSet::new(),
         };
         for (file, found) in files.into_iter().zip(found) {
             snapshot.add(file, found, looking.run);
         }
-        Ok(snapshot)
+        let (made, tree) = make(snapshot);
+        let look = self.rules.zip(tree).filter(|_| is_whole);
+        unsaved.save(look.map(|(rules, tree)| LastLook { rules, tree }));
+        Ok(made)
+    }
+}
+
+/// All that decides which of the listed files count, besides what git says.
+fn add_rules(digest: &mut Sha256, named: &[Listed], looking: &LookContext<'_>) {
+    let litter = &looking.pipeline.definition().litter;
+    let left_out = Excluded::of(looking);
+    let rules = (named, left_out, litter, &looking.run.made);
+    digest.update(format!("{rules:?}"));
+}
+
+impl Snapshot {
+    pub(crate) fn take(looking: &LookContext<'_>) -> Result<Self, Error> {
+        BegunLook::begin(looking)?.take(looking, |snapshot| (snapshot, None))
     }
 
     fn add(&mut self, file: Listed, found: Found, run: &Run) {
@@ -129,6 +214,7 @@ pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
 }
 
 /// The paths that do not count: views and artifacts of any run or step.
+#[derive(Debug)]
 struct Excluded(Vec<PathShape>);
 
 impl Excluded {

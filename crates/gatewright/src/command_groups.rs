@@ -32,6 +32,10 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
             "resume",
             "recover",
             "worker",
+            "deliver",
+            "merge",
+            "queue",
+            "caps",
             "dry-run",
             "report",
             "check",
@@ -48,7 +52,9 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     ),
     (
         "Inspect",
-        &["history", "why", "metrics", "verify", "export", "import"],
+        &[
+            "history", "diff", "logs", "why", "metrics", "verify", "export", "import",
+        ],
     ),
     (
         "Set up",

@@ -4,10 +4,11 @@ use clap::{Parser, Subcommand};
 
 use crate::arguments::Everywhere;
 use crate::commands::{
-    answer, bypass, cancel, check, checkpoint, completions, demo, doctor, dry_run, exit_codes,
-    export, finish, fork, gc, graph, help, history, import, init, lint, list, man, metrics, new,
-    next, pipelines, prove_guards, recover, report, reset, restore, resume, retry, run, schema,
-    skip, start, status, statusline, step, test, trust, uninit, verify, watchdog, why, worker,
+    answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
+    dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, init, lint, list,
+    logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report, reset,
+    restore, resume, retry, run, schema, skip, start, status, statusline, step, terminal_keeper,
+    test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
 
@@ -48,6 +49,10 @@ pub(crate) enum Command {
     Resume(resume::Resume),
     Recover(recover::Recover),
     Worker(worker::Worker),
+    Deliver(deliver::Deliver),
+    Merge(merge::Merge),
+    Queue(queue::Queue),
+    Caps(caps::Caps),
     DryRun(dry_run::DryRun),
     List(list::List),
     Status(status::Status),
@@ -65,6 +70,8 @@ pub(crate) enum Command {
     Reset(reset::Reset),
 
     History(history::History),
+    Diff(diff::Diff),
+    Logs(logs::Logs),
     Why(why::Why),
     Metrics(metrics::Metrics),
     Verify(verify::Verify),
@@ -83,6 +90,8 @@ pub(crate) enum Command {
     ExitCodes(exit_codes::ExitCodes),
     #[command(hide = true)]
     Watchdog(watchdog::Watchdog),
+    #[command(hide = true)]
+    TerminalKeeper(terminal_keeper::TerminalKeeper),
 }
 
 fn exit_codes_text() -> String {

@@ -1,6 +1,7 @@
 //! Drives a run at the terminal: shows the progress, and prints the status at the end.
 
-use engine::{Driver, RunId, Status};
+use engine::{DeliveryState, Driver, RunId, Status};
+use runner::delivery;
 use runner::drive_options::DriveEnd;
 use runner::drive_options::DriveOptions;
 use runner::drive_run;
@@ -12,7 +13,7 @@ use store::Backend as _;
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use crate::progress_view;
+use crate::progress_view::{self, StagesBefore};
 
 /// Drives a run, shows the progress, and prints the status at the end.
 pub(crate) fn drive(
@@ -28,17 +29,28 @@ pub(crate) fn drive(
     let over = engine::is_over(&opened.pipeline, opened.run());
     if over && opened.run().dispatches.is_empty() {
         let left = DriveEnd::Over(engine::status(&opened.pipeline, opened.run()));
-        tell(output, &opened, &left)?;
-        return Ok(exit(&left));
+        // Its orchestrator may have been killed before it delivered the work.
+        delivery::deliver(&mut workspace, run)?;
+        return ended(output, &workspace.read(run)?, &left);
     }
-    let visited = visited(&workspace, &opened)?;
+    let before = stages_before(&workspace, &opened)?;
     let left = {
-        let mut watcher = progress_view::watcher(output, &context.environment, visited);
+        let mut watcher = progress_view::watcher(output, context, before);
         drive_run::drive(&mut workspace, run, options, watcher.as_mut())?
     };
-    let opened = workspace.read(run)?;
-    tell(output, &opened, &left)?;
-    Ok(exit(&left))
+    ended(output, &workspace.read(run)?, &left)
+}
+
+/// Tells how the run was left. A completed run whose work could not be delivered needs somebody.
+fn ended(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<Exit, Failure> {
+    tell(output, opened, left)?;
+    let place = opened.run().place.as_ref();
+    let is_undelivered =
+        place.is_some_and(|place| matches!(place.delivery, DeliveryState::Failed { .. }));
+    Ok(match exit(left) {
+        Exit::Success if is_undelivered => Exit::No,
+        exit => exit,
+    })
 }
 
 fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
@@ -53,7 +65,7 @@ fn is_headless(opened: &OpenRun) -> Result<(), Failure> {
 }
 
 /// The stages that the run has been in.
-fn visited(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<engine::StageName>, Failure> {
+fn stages_before(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<StagesBefore, Failure> {
     let mut entries = Vec::new();
     workspace
         .store
@@ -61,7 +73,10 @@ fn visited(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<engine::St
             entries.push(stored.entry.clone());
             Ok(())
         })?;
-    Ok(progress::visited(&entries))
+    Ok(StagesBefore {
+        visited: progress::visited(&entries),
+        spent: progress::spent(&entries),
+    })
 }
 
 fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Failure> {
@@ -73,6 +88,10 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Fa
             Some(format!(
                 "`gatewright next {run}` shows what you can do; then `gatewright resume {run}`"
             )),
+        ),
+        DriveEnd::Limited { why, .. } => (
+            format!("{run} rests {}", views::line(why)),
+            Some(format!("`gatewright resume {run}` continues it")),
         ),
         DriveEnd::Stopped => (
             format!("{run} stopped"),
@@ -92,7 +111,7 @@ pub(crate) fn exit(left: &DriveEnd) -> Exit {
     match left {
         DriveEnd::Over(Status::Completed) => Exit::Success,
         DriveEnd::Over(_) => Exit::No,
-        DriveEnd::Waiting(_) => Exit::Waiting,
+        DriveEnd::Waiting(_) | DriveEnd::Limited { .. } => Exit::Waiting,
         DriveEnd::Stopped => Exit::Interrupted,
     }
 }

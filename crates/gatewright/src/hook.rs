@@ -11,6 +11,7 @@ mod answer;
 mod arrival;
 mod call;
 mod command;
+mod edits;
 mod event;
 mod guarded;
 mod headless_agent;

@@ -11,6 +11,8 @@ mod drive_arguments;
 mod exit;
 mod hook;
 mod install;
+mod issue;
+mod keyboard;
 mod output;
 mod progress_view;
 mod prove;
@@ -20,6 +22,7 @@ mod run_command;
 mod task;
 mod terminal;
 mod verification;
+mod worker_output;
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -154,6 +157,10 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Resume(command) => command.run(context, output),
         Command::Recover(command) => command.run(context, output),
         Command::Worker(command) => command.run(context, output),
+        Command::Deliver(command) => command.run(context, output),
+        Command::Merge(command) => command.run(context, output),
+        Command::Queue(command) => command.run(context, output),
+        Command::Caps(command) => command.run(context, output),
         Command::DryRun(command) => command.run(context, output),
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),
@@ -168,6 +175,8 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Bypass(command) => command.run(context, output),
         Command::Cancel(command) => command.run(context, output),
         Command::Reset(command) => command.run(context, output),
+        Command::Diff(command) => command.run(context, output),
+        Command::Logs(command) => command.run(context, output),
         Command::History(command) => command.run(context, output),
         Command::Why(command) => command.run(context, output),
         Command::Metrics(command) => command.run(context, output),
@@ -184,6 +193,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Help(command) => command.run(command_groups::command(), output),
         Command::ExitCodes(command) => command.run(output),
         Command::Watchdog(command) => Ok(command.run()),
+        Command::TerminalKeeper(command) => command.run(),
     }
 }
 

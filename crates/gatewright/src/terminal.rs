@@ -9,38 +9,51 @@ use runner::prompt::{Prompt, Typed};
 use runtime::failure::Failure;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::keyboard::TypedAhead;
+
 const PATH: &str = "/dev/tty";
 
 /// The longest answer that we read.
 const MOST_BYTES: usize = 16 * 1024;
 
-pub(crate) struct Terminal(File);
+pub(crate) struct Terminal {
+    file: File,
+    ahead: TypedAhead,
+}
 
 impl Terminal {
     /// The terminal of this process, if it has one.
     pub(crate) fn open() -> Option<Box<dyn Prompt>> {
-        let opened = OpenOptions::new().read(true).write(true).open(PATH);
-        Some(Box::new(Self(opened.ok()?)))
+        Self::after(TypedAhead::default())
+    }
+
+    /// The same, where the person has typed something already.
+    pub(crate) fn after(ahead: TypedAhead) -> Option<Box<dyn Prompt>> {
+        let file = OpenOptions::new().read(true).write(true).open(PATH).ok()?;
+        Some(Box::new(Self { file, ahead }))
     }
 }
 
 impl Prompt for Terminal {
     fn say(&mut self, text: &str) -> Result<(), Failure> {
-        let written = self.0.write_all(text.as_bytes());
+        let written = self.file.write_all(text.as_bytes());
         written.map_err(Failure::file("write to", Path::new(PATH)))
     }
 
     fn line(&mut self, patience: Duration) -> Result<Typed, Failure> {
+        if let Some(line) = self.ahead.line() {
+            return Ok(Typed::Line(line));
+        }
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: patience.subsec_nanos().into(),
         };
-        let mut ready = [PollFd::new(&self.0, PollFlags::IN)];
+        let mut ready = [PollFd::new(&self.file, PollFlags::IN)];
         if poll(&mut ready, Some(&patience)).unwrap_or_default() == 0 {
             return Ok(Typed::Nothing);
         }
         let mut bytes = vec![0; MOST_BYTES];
-        let read = self.0.read(&mut bytes);
+        let read = self.file.read(&mut bytes);
         let read = read.map_err(Failure::file("read", Path::new(PATH)))?;
         if read == 0 {
             return Ok(Typed::Closed);

@@ -2,13 +2,15 @@
 
 mod agent_output;
 mod guard_setup;
+pub(crate) mod reset_time;
 pub(crate) mod service_failure;
 
-pub use agent_output::{AgentOutput, ReportedEnd};
+pub use agent_output::{AgentOutput, ReportedEnd, ReportedLimit};
 pub use guard_setup::{
     GuardError, GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText,
     Workplace,
 };
+pub use reset_time::{CalendarDate, ClockTime, ResetTime};
 pub(crate) use service_failure::ServiceFailure;
 
 /// How to start an agent as a worker. The agent reads its prompt from stdin.

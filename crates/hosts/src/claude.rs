@@ -107,7 +107,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         settings_variables: &SETTINGS_VARIABLES,
         login_variables: &LOGIN_VARIABLES,
         ids: ConversationIds::Ours,
-        usage_scope: UsageScope::Conversation,
+        usage_scope: UsageScope::Process,
         personal_settings: None,
         project_settings: &[],
         own_folder: Some((
@@ -117,6 +117,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         arguments: process::arguments,
         guard_setup: process::guard_setup,
         read_line: process::read_line,
+        opens_with: &["claude", "--resume"],
         failure_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {

@@ -79,6 +79,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         arguments: process::arguments,
         guard_setup: guard_setup::guard_setup,
         read_line: process::read_line,
+        opens_with: &["codex", "resume"],
         failure_of_exit_code: |_| None,
     },
     hooks: HookDescriptor {

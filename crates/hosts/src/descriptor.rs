@@ -84,6 +84,8 @@ pub struct ProcessDescriptor {
     /// A folder that only the program's own tools may write to, with advice for a worker that must write
     /// an artifact there.
     pub own_folder: Option<(&'static str, &'static str)>,
+    /// The words before the id of a conversation with which a person opens it.
+    pub opens_with: &'static [&'static str],
     /// Its command line.
     pub arguments: fn(&StartOptions<'_>) -> Vec<String>,
     /// Registers our hooks in one process.

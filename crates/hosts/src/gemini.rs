@@ -71,6 +71,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         arguments: process::arguments,
         guard_setup: guard_setup::guard_setup,
         read_line: process::read_line,
+        opens_with: &["gemini", "--resume"],
         failure_of_exit_code: process::service_failure,
     },
     hooks: HookDescriptor {

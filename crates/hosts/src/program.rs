@@ -122,6 +122,11 @@ impl Program {
         self.descriptor().process.ids == ConversationIds::Ours
     }
 
+    /// The words before the id of a conversation with which a person opens it.
+    pub const fn opens_with(self) -> &'static [&'static str] {
+        self.descriptor().process.opens_with
+    }
+
     /// What the reported tokens and cost cover.
     pub const fn usage_scope(self) -> UsageScope {
         self.descriptor().process.usage_scope

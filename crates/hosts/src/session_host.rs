@@ -42,6 +42,8 @@ pub enum RecordedCall {
 pub struct RecordedAnswer {
     /// Each question with the labels that were chosen, or the text that was typed.
     pub answers: Vec<(String, Vec<String>)>,
+    /// The labels that the session wrote for the person to choose from.
+    pub offered: Vec<String>,
     /// The host put the question to the person, and the person answered it.
     pub by_person: bool,
 }

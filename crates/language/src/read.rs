@@ -5,6 +5,7 @@ mod check;
 mod definition;
 mod edge;
 mod host;
+mod placement;
 mod proof;
 mod route;
 mod schema_text;

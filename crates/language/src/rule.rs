@@ -59,6 +59,9 @@ language_rules! {
     BadIgnored, "GW-L134", "an ignored pattern is one line and does not hide everything from git";
     BadProtocol, "GW-L135", "a protocol is not empty, has at most 16 KiB, and has no marks of Gatewright";
     BadLitter, "GW-L136", "a litter pattern is a path in the project and does not cover everything";
+    BadCarried, "GW-L137", "a carried path is a pattern in the project and does not cover everything";
+    NothingToDeliver, "GW-L138", "only a run with a branch of its own delivers";
+    BadRequest, "GW-L139", "a request to merge is `gh`, `glab`, or the words of a command";
 
     UnknownUse, "GW-L140", "a used pipeline is built in, or a file next to the definition";
     CircularUse, "GW-L141", "a pipeline does not use itself, also not through others";

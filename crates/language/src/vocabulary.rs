@@ -198,6 +198,10 @@ pub(crate) const ACTS: &[&str] = &["start", "answer", "finish", "retry", "cancel
 pub(crate) const BEGINS: &[&str] = &["command", "session"];
 pub(crate) const MEANINGS: &[&str] = &["text", "path"];
 pub(crate) const MODES: &[&str] = &["enforced", "advisory"];
+
+pub(crate) const PLACES: &[&str] = &["tree", "branch"];
+
+pub(crate) const DELIVERS: &[&str] = &["none", "branch", "pull-request"];
 pub(crate) const FORMATS: &[&str] = &["bundle", "json", "text"];
 pub(crate) const SOURCES: &[&str] = &["reply", "answers"];
 pub(crate) const STOPS: &[&str] = &["free", "hold"];

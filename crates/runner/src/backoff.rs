@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use engine::RunId;
+use engine::{RunId, Time};
 
 /// The first delay. It doubles with each failure of the same run.
 const FIRST: Duration = Duration::from_secs(4);
@@ -11,7 +11,11 @@ const FIRST: Duration = Duration::from_secs(4);
 const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Debug, Default)]
-pub struct Backoff(BTreeMap<RunId, Delay>);
+pub struct Backoff {
+    failed: BTreeMap<RunId, Delay>,
+    /// Runs that wait until a service works again.
+    resting: BTreeMap<RunId, Time>,
+}
 
 #[derive(Debug)]
 struct Delay {
@@ -22,7 +26,8 @@ struct Delay {
 impl Backoff {
     /// This run could not be driven: it waits.
     pub fn failed(&mut self, run: RunId, now: Instant) {
-        let delay = self.0.entry(run).or_insert(Delay {
+        self.resting.remove(&run);
+        let delay = self.failed.entry(run).or_insert(Delay {
             times: 0,
             until: now,
         });
@@ -33,19 +38,36 @@ impl Backoff {
 
     /// This run was driven to an end. What blocked the others may be gone, too.
     pub fn succeeded(&mut self, run: &RunId, now: Instant) {
-        self.0.remove(run);
-        for delay in self.0.values_mut() {
+        self.resting.remove(run);
+        self.failed.remove(run);
+        for delay in self.failed.values_mut() {
             delay.until = now;
         }
     }
 
     /// Does this run still wait?
     pub fn is_waiting(&self, run: &RunId, now: Instant) -> bool {
-        self.0.get(run).is_some_and(|delay| now < delay.until)
+        self.failed.get(run).is_some_and(|delay| now < delay.until)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.failed.is_empty()
+    }
+
+    /// This run waits for its services until then, whatever becomes of others.
+    pub fn rest(&mut self, run: RunId, until: Time) {
+        self.failed.remove(&run);
+        self.resting.insert(run, until);
+    }
+
+    /// Until when this run waits for its services, if that is still to come.
+    pub fn rests_until(&self, run: &RunId, now: Time) -> Option<Time> {
+        self.resting.get(run).copied().filter(|until| now < *until)
+    }
+
+    /// The runs that wait for their services, or have done so until a moment ago.
+    pub fn resting(&self) -> impl Iterator<Item = &RunId> {
+        self.resting.keys()
     }
 }
 
@@ -73,6 +95,20 @@ mod tests {
         assert!(!backoff.is_waiting(&run, now) && !backoff.is_empty());
         backoff.succeeded(&run, now);
         assert!(backoff.is_empty());
+    }
+
+    #[test]
+    fn a_run_rests_until_its_time_although_others_end() {
+        let (run, other) = (run("r-a"), run("r-b"));
+        let mut backoff = Backoff::default();
+        backoff.rest(run.clone(), Time(9));
+        backoff.succeeded(&other, Instant::now());
+        assert_eq!(backoff.rests_until(&run, Time(8)), Some(Time(9)));
+        assert_eq!(backoff.rests_until(&run, Time(9)), None);
+        assert_eq!(backoff.rests_until(&other, Time(0)), None);
+        assert!(backoff.resting().eq([&run]) && backoff.is_empty());
+        backoff.succeeded(&run, Instant::now());
+        assert!(backoff.resting().next().is_none());
     }
 
     fn run(id: &str) -> RunId {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use engine::Status;
+use engine::{Status, Time};
 
 use super::slots::AgentLimits;
 
@@ -11,6 +11,7 @@ use super::slots::AgentLimits;
 #[derive(Clone)]
 pub struct DriveOptions {
     pub when_waiting: WhenWaiting,
+    pub when_limited: WhenLimited,
     pub limits: AgentLimits,
     pub stop: Arc<AtomicBool>,
 }
@@ -21,6 +22,11 @@ pub enum DriveEnd {
     Over(Status),
     /// A person must act first.
     Waiting(String),
+    /// Every service that it could use asks to wait until then.
+    Limited {
+        until: Time,
+        why: String,
+    },
     /// A signal stopped this process; `resume` continues the run.
     Stopped,
 }
@@ -32,4 +38,13 @@ pub enum WhenWaiting {
     Exit,
     /// Stay until somebody answers elsewhere.
     Stay,
+}
+
+/// What to do while every service that the run could use asks to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenLimited {
+    /// Stay until one works again.
+    Stay,
+    /// Release the run, so that others can be driven.
+    Leave,
 }

@@ -1,18 +1,16 @@
-//! Drives one run: takes its lease, orchestrates it, and sends a notice at the end.
+//! Drives one run: takes its lease, orchestrates it, and sends notices at the end.
 
-use engine::RunId;
-use runtime::drive_settings::DriveSettings;
+use engine::{RunId, Status};
 use runtime::failure::Failure;
-use runtime::notify_target::NotifyTarget;
-use runtime::transact;
 use runtime::workspace::Workspace;
 
+use super::delivery::{self, DeliveryEnd};
 use super::drive_options::{DriveEnd, DriveOptions};
-use super::notify;
+use super::notices;
 use super::orchestrator::Orchestrator;
 use super::progress::Watcher;
 
-/// Drives a run, and sends a notice if its settings name a target.
+/// Drives a run, and sends notices to the targets of its settings.
 pub fn drive(
     workspace: &mut Workspace<'_>,
     run: &RunId,
@@ -22,16 +20,28 @@ pub fn drive(
     let left = Orchestrator::new(workspace, run, options, watcher)?.drive();
     workspace.fence = None;
     let left = left?;
-    let target = DriveSettings::load(&workspace.state, run)?.notify;
-    let target = target.and_then(|target| NotifyTarget::parse(&target).ok());
+    let delivery = match &left {
+        DriveEnd::Over(_) => delivery::deliver(workspace, run)?,
+        DriveEnd::Waiting(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => DeliveryEnd::Nothing,
+    };
+    tell_delivery(&delivery, run, watcher);
     let opened = workspace.read(run)?;
-    let status = engine::status(&opened.pipeline, opened.run());
-    let waits = matches!(left, DriveEnd::Waiting(_));
-    if let Some(target) = target.filter(|_| waits || notify::is_worth_a_notice(&status))
-        && let Err(message) = notify::send(workspace, &opened, &target)
-    {
-        watcher.remark(&message);
-        transact::remark(workspace, opened, None, &message)?;
-    }
+    let status = match &left {
+        DriveEnd::Waiting(why) => Status::Waiting(why.clone()),
+        DriveEnd::Over(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => {
+            engine::status(&opened.pipeline, opened.run())
+        }
+    };
+    notices::tell(workspace, &opened, &status, watcher)?;
     Ok(left)
+}
+
+fn tell_delivery(delivery: &DeliveryEnd, run: &RunId, watcher: &mut dyn Watcher) {
+    match delivery {
+        DeliveryEnd::Nothing => {}
+        DeliveryEnd::Done(delivered) => watcher.remark(&views::delivered(delivered)),
+        DeliveryEnd::Failed(reason) => watcher.remark(&format!(
+            "the run is done, but its work could not be delivered: {reason}; `gatewright deliver {run}` repeats it"
+        )),
+    }
 }

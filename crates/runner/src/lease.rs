@@ -21,6 +21,8 @@ const RENEWAL: Duration = Duration::from_secs(3);
 /// Our lease, until it is dropped or another process takes it over.
 pub struct Lease {
     pub fence: Fence,
+    /// This process, as the lease names it.
+    pub holder: String,
     /// Ends the renewal.
     end: Option<Sender<()>>,
     renewal: Option<JoinHandle<()>>,
@@ -52,16 +54,13 @@ impl Lease {
                 .hint(format!("`gatewright status {run}` shows its progress")),
                 other => other.into(),
             })?;
-        Ok(Self::renewed(
-            lease.fence,
-            run,
-            workspace.store.for_thread()?,
-        ))
+        let store = workspace.store.for_thread()?;
+        Ok(Self::renewed(lease.fence, holder, run, store))
     }
 
     /// Invariant: the thread that renews the lease also releases it, so it is never renewed
     /// afterwards.
-    fn renewed(fence: Fence, run: &RunId, mut store: Handle) -> Self {
+    fn renewed(fence: Fence, holder: String, run: &RunId, mut store: Handle) -> Self {
         let (end, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicBool::new(false));
         let (seen, id) = (Arc::clone(&lost), run.clone());
@@ -82,6 +81,7 @@ impl Lease {
             });
         Self {
             fence,
+            holder,
             end: Some(end),
             renewal: renewal.ok(),
             lost,

@@ -34,14 +34,19 @@ pub fn is_worth_a_notice(status: &Status) -> bool {
 pub fn send(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
+    status: &Status,
     target: &NotifyTarget,
 ) -> Result<(), String> {
-    let sent = prepared(workspace, opened).map_err(|failure| failure.to_string());
+    let sent = prepared(workspace, opened, status).map_err(|failure| failure.to_string());
     sent.and_then(|sender| sender.send(target))
         .map_err(|why| format!("the notice to {} was not sent: {why}", target.shown()))
 }
 
-fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender, Failure> {
+fn prepared(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    status: &Status,
+) -> Result<NoticeSender, Failure> {
     let folder = workspace.project_of(opened)?.root;
     let now: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
@@ -56,7 +61,6 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender,
         Some((OsString::from(name), value.clone()))
     });
     variables.extend(network);
-    let status = engine::status(&opened.pipeline, opened.run());
     for (name, value) in [
         ("GATEWRIGHT_RUN", opened.run().id.as_str()),
         ("GATEWRIGHT_STATUS", status.word()),
@@ -64,7 +68,7 @@ fn prepared(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NoticeSender,
         variables.insert(name.into(), value.into());
     }
     Ok(NoticeSender {
-        body: body(opened, &status, workspace.context.environment.secrets()).to_string(),
+        body: body(opened, status, workspace.context.environment.secrets()).to_string(),
         variables,
         search,
         folder,
@@ -90,7 +94,7 @@ fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
         "status": status.word(),
         "stage": run.position.stage.as_str(),
         "reason": reason,
-        "project": opened.stored.worktree,
+        "project": opened.stored.home,
     })
 }
 

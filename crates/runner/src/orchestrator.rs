@@ -4,36 +4,46 @@
 //! continues where the old one stopped.
 
 mod ask_decision;
+mod ask_edits;
 mod ask_person;
+mod driven_time;
+mod resting;
+mod waiting;
+mod wishes;
 mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{EngineEvent, Happening, Reply, RunId, Time, Who};
+use engine::{DispatchId, EngineEvent, Happening, Reply, RunId, Time, Who};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::run_check::{self, CheckWatch};
 use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids, path_collision};
+use runtime::{clock, ids, path_collision, tree_turn};
 use store::{Backend as _, Key};
 
-use super::drive_options::{DriveEnd, DriveOptions, WhenWaiting};
+use super::drive_options::{DriveEnd, DriveOptions, WhenLimited, WhenWaiting};
 use super::due::{self, Due};
 use super::lease::{self, Lease};
 use super::notes;
+use super::place_gc;
 use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
 use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
 use super::recovery;
+use super::run_place;
 use super::slots::AgentLimits;
+use super::spending::Spending;
 use super::step_folder::MergeQueue;
+use super::wait_note::WaitNote;
 use crate::agent::choice::Starter;
 use crate::agent::listener::WorkerUpdate;
 use crate::agent::version;
+use driven_time::DrivenTime;
 
 /// How often the progress is redrawn and signals are checked.
 const TICK: Duration = Duration::from_millis(100);
@@ -52,7 +62,12 @@ pub(crate) struct Orchestrator<'o, 'd> {
     /// Set when this run must stop.
     stop: Arc<AtomicBool>,
     when_waiting: WhenWaiting,
+    when_limited: WhenLimited,
     limits: AgentLimits,
+    /// What the workers use before the journal has it.
+    spending: Arc<Spending>,
+    /// How long the run is driven.
+    driven: DrivenTime,
     /// The order in which the changes of parallel workers are merged.
     merge_queue: MergeQueue,
     pool: Pool,
@@ -62,6 +77,8 @@ pub(crate) struct Orchestrator<'o, 'd> {
     reported_stage: Option<engine::StageName>,
     /// The last reported pause, so that it is reported once.
     pausing: Option<Time>,
+    /// What this run waits for, as others can read it.
+    wait_note: Option<WaitNote>,
     /// The version of the run at which a person was last asked.
     asked: Option<u64>,
     /// The stage whose check runs.
@@ -93,13 +110,17 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             signal: Arc::clone(&options.stop),
             stop: Arc::new(AtomicBool::new(false)),
             when_waiting: options.when_waiting,
+            when_limited: options.when_limited,
             limits: options.limits.clone(),
+            spending: Arc::default(),
+            driven: DrivenTime::default(),
             merge_queue: MergeQueue::default(),
             pool: Pool::new(),
             watcher,
             begun: Instant::now(),
             reported_stage: None,
             pausing: None,
+            wait_note: None,
             asked: None,
             checking: None,
             noted: 0,
@@ -115,13 +136,15 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         while !self.pool.is_idle() {
             self.pool.wait(TICK);
         }
-        let at_rest = self.at_rest();
+        self.end_wait();
+        let at_rest = self.at_rest().and_then(|()| self.report_time());
         let left = self.confirmed(decided)?;
         at_rest?;
         let opened = self.workspace.read(&self.run)?;
         let (status, reason) = match &left {
             DriveEnd::Over(status) => (status.word(), String::new()),
             DriveEnd::Waiting(why) => ("waiting", why.clone()),
+            DriveEnd::Limited { why, .. } => ("limited", why.clone()),
             DriveEnd::Stopped => ("stopped", String::new()),
         };
         let status = status.to_owned();
@@ -143,7 +166,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let mut opened = self.workspace.read(&self.run)?;
         self.workspace.project_of(&opened)?;
         if opened.run().standing == engine::Standing::Queued {
-            opened = self.take_up(opened)?;
+            opened = match self.taken_up(opened)? {
+                Some(opened) => opened,
+                None => return Ok(DriveEnd::Stopped),
+            };
         }
         self.note_manner(&opened)?;
         self.noted = opened.stored.version;
@@ -155,6 +181,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 return Ok(DriveEnd::Stopped);
             }
             self.is_ours()?;
+            self.count_time()?;
             let opened = self.look()?;
             if let Some(left) = self.step(opened)? {
                 return Ok(left);
@@ -162,11 +189,49 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
     }
 
+    /// Makes the worktree of a run with a branch of its own. One in a tree waits until the run that works
+    /// there is over; `None` if we are stopped meanwhile.
+    fn taken_up(&mut self, opened: OpenRun) -> Result<Option<OpenRun>, Failure> {
+        if !run_place::has_room(self.workspace, &opened)? {
+            place_gc::collect(self.workspace)?;
+        }
+        let (mut opened, remarks) = run_place::make(self.workspace, opened)?;
+        for text in remarks {
+            opened = transact::remark(self.workspace, opened, None, &text)?.opened;
+            self.tell(&opened, &Progress::Remark { text });
+        }
+        let mut reported = None;
+        while let Some(holder) = self.tree_holder(&opened)? {
+            if self.is_stopped() {
+                return Ok(None);
+            }
+            self.is_ours()?;
+            if reported.as_ref() != Some(&holder) {
+                let text = format!(
+                    "{} waits for {holder}, which works in this tree; `gatewright run --branch` gives \
+                     a run a branch of its own",
+                    self.run
+                );
+                self.tell(&opened, &Progress::Remark { text });
+                reported = Some(holder);
+            }
+            std::thread::sleep(PERSON_POLL_INTERVAL);
+        }
+        self.take_up(opened).map(Some)
+    }
+
+    fn tree_holder(&self, opened: &OpenRun) -> Result<Option<RunId>, Failure> {
+        match &opened.run().place {
+            Some(_) => Ok(None),
+            None => tree_turn::holder(self.workspace, &self.run, opened.stored.worktree()),
+        }
+    }
+
     /// Invariant: no other run starts between the collision check and the take-up.
     fn take_up(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
         let _lock = self.workspace.state.lock_start(LOCK_TIMEOUT)?;
         let definition = opened.pipeline.definition();
-        let worktree = opened.stored.worktree.clone();
+        let worktree = opened.stored.worktree().to_owned();
         path_collision::refuse(self.workspace, definition, opened.run(), &worktree)?;
         transact::try_once(
             self.workspace,
@@ -278,6 +343,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
         self.tell_notes(&opened)?;
         self.tell_move(&opened);
+        let opened = self.wake(opened)?;
         let recent = RecentJournal::of(self.workspace, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {
             Due::Over(status) => return Ok(Some(DriveEnd::Over(status))),
@@ -288,8 +354,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 return self.person(opened, why);
             }
             Due::Check if !self.pool.has(Member::Check) => self.check(&opened)?,
-            Due::Workers(choices) => self.begin(opened, &recent, choices)?,
-            Due::Check | Due::Nothing => {}
+            Due::Workers(choices) => {
+                if let Some(left) = self.begin(opened, &recent, choices)? {
+                    return Ok(Some(left));
+                }
+            }
+            Due::Nothing => return self.rest_or_listen(),
+            Due::Check => {}
         }
         self.listen(TICK)?;
         Ok(None)
@@ -302,19 +373,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             let opened = self.workspace.read(&self.run)?;
             self.watcher
                 .tick(&progress_context(&opened, &self.pool, self.begun));
+            self.grant_wish()?;
         }
         while let Some(PoolReport { who, what }) = report {
             match (who, what) {
                 (_, PoolEvent::Ended(Err(failure))) => return Err(failure),
                 (Member::Dispatch(dispatch), PoolEvent::Update(update)) => {
-                    let what = match update {
-                        WorkerUpdate::Acted(action) => Progress::WorkerActed { dispatch, action },
-                        WorkerUpdate::Used(usage) => Progress::WorkerUsed { dispatch, usage },
-                        WorkerUpdate::SentBack(reason) => {
-                            Progress::WorkerSentBack { dispatch, reason }
-                        }
-                        WorkerUpdate::Void(text) => Progress::Remark { text },
-                    };
+                    let what = progress_of(dispatch, update);
                     let opened = self.workspace.read(&self.run)?;
                     self.tell(&opened, &what);
                 }
@@ -322,6 +387,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                     let opened = self.workspace.read(&self.run)?;
                     let recent = RecentJournal::of(self.workspace, &opened)?;
                     if let Some((result, is_fault)) = recent.judged(dispatch) {
+                        if is_fault {
+                            self.versions.distrust(&self.workspace.state);
+                        }
                         let what = Progress::WorkerEnded {
                             dispatch,
                             result,
@@ -366,6 +434,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             run: self.run.clone(),
             fence: self.lease.fence,
             stop: Arc::clone(&self.stop),
+            spending: Arc::clone(&self.spending),
         }
     }
 
@@ -396,6 +465,18 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 }
             }
         })
+    }
+}
+
+/// What a worker reports, as an event of the run.
+fn progress_of(dispatch: DispatchId, update: WorkerUpdate) -> Progress {
+    match update {
+        WorkerUpdate::Acted(action) => Progress::WorkerActed { dispatch, action },
+        WorkerUpdate::Said(text) => Progress::WorkerSaid { dispatch, text },
+        WorkerUpdate::Refused(tool) => Progress::WorkerRefused { dispatch, tool },
+        WorkerUpdate::Used(usage) => Progress::WorkerUsed { dispatch, usage },
+        WorkerUpdate::SentBack(reason) => Progress::WorkerSentBack { dispatch, reason },
+        WorkerUpdate::Void(text) => Progress::Remark { text },
     }
 }
 

@@ -13,6 +13,7 @@ use store::Fence;
 
 use super::drop_sender::DropSender;
 use super::progress::{AtWork, Worker};
+use super::spending::Spending;
 use crate::agent::listener::WorkerUpdate;
 
 /// What all threads share.
@@ -22,6 +23,7 @@ pub(crate) struct Shared {
     pub run: RunId,
     pub fence: Fence,
     pub stop: Arc<AtomicBool>,
+    pub spending: Arc<Spending>,
 }
 
 /// Who works in a thread.
@@ -109,6 +111,8 @@ impl Pool {
             worker,
             since: Instant::now(),
             action: None,
+            said: None,
+            refused: 0,
             usage: Usage::default(),
         }));
         Ok(())
@@ -147,6 +151,8 @@ impl Pool {
                     (Some(shown), WorkerUpdate::Acted(action)) => {
                         shown.action = Some(action.clone())
                     }
+                    (Some(shown), WorkerUpdate::Said(text)) => shown.said = Some(text.clone()),
+                    (Some(shown), WorkerUpdate::Refused(_)) => shown.refused += 1,
                     (Some(shown), WorkerUpdate::Used(usage)) => shown.usage = *usage,
                     (Some(_), WorkerUpdate::SentBack(_) | WorkerUpdate::Void(_)) | (None, _) => {}
                 }

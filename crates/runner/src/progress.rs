@@ -1,8 +1,11 @@
 //! Progress events of a headless run, and who receives them.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use engine::{AgentName, CheckVerdict, DispatchId, Entry, Fact, StageName, StepId, Time, Usage};
+use engine::{
+    AgentName, CheckVerdict, DispatchId, Entry, Fact, Seconds, StageName, StepId, Time, Usage,
+};
 use runtime::workspace::OpenRun;
 
 use super::prompt::Prompt;
@@ -26,6 +29,16 @@ pub enum Progress {
     WorkerActed {
         dispatch: DispatchId,
         action: String,
+    },
+    /// The last line that a worker said.
+    WorkerSaid {
+        dispatch: DispatchId,
+        text: String,
+    },
+    /// A tool call of a worker was refused.
+    WorkerRefused {
+        dispatch: DispatchId,
+        tool: String,
     },
     /// What a worker has used so far.
     WorkerUsed {
@@ -66,6 +79,14 @@ pub enum Progress {
         until: Time,
         why: String,
     },
+    /// Every slot of this runner is taken.
+    AwaitingSlot {
+        runner: String,
+    },
+    /// An agent program is asked for its version, which may take a while.
+    AskingVersion {
+        program: String,
+    },
     /// A remark for people.
     Remark {
         text: String,
@@ -94,6 +115,10 @@ pub struct AtWork {
     pub worker: Worker,
     pub since: Instant,
     pub action: Option<String>,
+    /// The last line that it said.
+    pub said: Option<String>,
+    /// How many of its tool calls were refused.
+    pub refused: u32,
     pub usage: Usage,
 }
 
@@ -107,6 +132,14 @@ pub struct ProgressContext<'a> {
     pub now: Time,
 }
 
+/// What a person at a live view may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    Answer,
+    Skip,
+    Stop,
+}
+
 /// Receives progress.
 pub trait Watcher {
     fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress);
@@ -114,8 +147,32 @@ pub trait Watcher {
     fn tick(&mut self, at: &ProgressContext<'_>);
     /// A line that is not about the run itself.
     fn remark(&mut self, text: &str);
+    /// What the person at the live view asks for, by a key. Without a live view nobody does.
+    fn wish(&mut self) -> Option<Wish> {
+        None
+    }
     /// The person at the terminal, if any. Drawing pauses until they have answered.
     fn prompt(&mut self) -> Option<Box<dyn Prompt>>;
+}
+
+/// How long the run was in each stage that it has left, all visits together.
+pub fn spent<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> BTreeMap<StageName, Seconds> {
+    let mut spent: BTreeMap<StageName, Seconds> = BTreeMap::new();
+    let mut here: Option<(StageName, Time)> = None;
+    for entry in entries {
+        let to = if let Fact::Started(started) = &entry.fact {
+            &started.stage
+        } else if let Fact::Moved(moved) = &entry.fact {
+            &moved.to
+        } else {
+            continue;
+        };
+        if let Some((stage, since)) = here.replace((to.clone(), entry.at)) {
+            let sum = spent.entry(stage).or_insert(Seconds(0));
+            sum.0 = sum.0.saturating_add(entry.at.since(since).0);
+        }
+    }
+    spent
 }
 
 /// The visited stages, in the order of the first visits.

@@ -44,6 +44,14 @@ pub enum RecoveryAction {
 }
 
 impl RecoveryAction {
+    /// Does somebody work on it again?
+    pub fn goes_on(&self) -> bool {
+        match self {
+            Self::GoOn | Self::BeginAnew => true,
+            Self::Late | Self::Judge | Self::GiveUp => false,
+        }
+    }
+
     pub fn description(&self) -> &'static str {
         match self {
             Self::Late => "closed: the run moved on without it",
@@ -70,7 +78,8 @@ pub fn interrupted(workspace: &Workspace<'_>, opened: &OpenRun) -> Vec<Interrupt
         .collect()
 }
 
-fn of_dispatch(
+/// One piece of open work and how it continues.
+pub(crate) fn of_dispatch(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     dispatch: &Dispatch,

@@ -50,7 +50,7 @@ pub fn step(
         &claim,
         SpawnOverrides::default(),
     )?;
-    if let Some(caution) = version::VersionChecks::default().check_once(&spec)? {
+    if let Some(caution) = version::VersionChecks::default().check_once(&workspace.state, &spec)? {
         say(&caution);
         transact::remark(workspace, opened.clone(), None, &caution)?;
     }
@@ -110,6 +110,7 @@ fn work(
             stop: signals::watch()?,
             on_stop: OnStop::Crash,
             updates: &mut |_| {},
+            spending: None,
             delivery: None,
         },
         record,
@@ -169,6 +170,7 @@ fn admit(
                     model: None,
                     call: Some(claim.call().clone()),
                     worker: None,
+                    service: Some(choice.service()?),
                 })))
             }
             Ok(_) | Err(_) => {

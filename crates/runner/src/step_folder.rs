@@ -9,11 +9,16 @@ use std::time::Duration;
 use engine::{CallId, DispatchId, Source, StepId, Work};
 use evidence::artifact_path;
 use runtime::failure::Failure;
+use runtime::transact;
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
+use crate::run_place;
 use crate::surroundings::Surroundings;
 use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
+
+/// How many files a remark names.
+const MOST_NAMED: usize = 5;
 
 /// How often a worker that waits in the queue checks for a stop.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -109,14 +114,17 @@ impl StepFolder {
         let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
         match worktrees.prepare(&attempt.worktree_name(), &carried(opened, attempt.step)?)? {
             Prepared::NoGit(_) => Ok(StepLocation::Shared),
-            Prepared::Ready(worktree) => Ok(StepLocation::Own(Box::new(Self {
-                worktrees,
-                worktree,
-                merge_queue: merge_queue.clone(),
-                place: place(opened, attempt.step),
-                stop: Arc::clone(stop),
-                merged: false,
-            }))),
+            Prepared::Ready(worktree) => {
+                run_place::carry(workspace, opened, &worktree.folder)?;
+                Ok(StepLocation::Own(Box::new(Self {
+                    worktrees,
+                    worktree,
+                    merge_queue: merge_queue.clone(),
+                    place: place(opened, attempt.step),
+                    stop: Arc::clone(stop),
+                    merged: false,
+                })))
+            }
         }
     }
 
@@ -165,6 +173,30 @@ impl StepFolder {
     }
 }
 
+impl StepFolder {
+    /// Ignored files of a step do not come back. That is said, so that nobody looks for them in vain.
+    fn tell_left(&self, workspace: &mut Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+        let left = run_place::left_ignored(workspace, opened, &self.worktree.folder)?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let more = left.len().saturating_sub(MOST_NAMED);
+        let named: Vec<&str> = left.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "the worktree of {} had ignored files that were not brought back: {}{more}; `carry_back` in the \
+             pipeline names what is",
+            self.worktree.name,
+            named.join(", ")
+        );
+        transact::remark(workspace, opened.clone(), None, &message).map(drop)
+    }
+}
+
 impl Drop for StepFolder {
     fn drop(&mut self) {
         self.merge_queue.leave(self.place);
@@ -196,6 +228,7 @@ impl Delivery for StepFolder {
         match merged {
             Merged::Nothing | Merged::Clean { .. } => {
                 self.merged = true;
+                self.tell_left(workspace, opened)?;
                 Ok(Delivered::Done)
             }
             Merged::Conflict { paths } => Ok(Delivered::Conflict(paths)),
@@ -216,7 +249,7 @@ pub(crate) fn belongs_to(worktree: &Worktree, call: &CallId) -> bool {
     made_for.is_some_and(|name| name.ends_with(&format!("-{call}")))
 }
 
-/// The paths of all artifacts, which are copied even if git ignores them.
+/// The paths of all artifacts and of what comes back, which are copied even if git ignores them.
 fn carried(opened: &OpenRun, step: &StepId) -> Result<Vec<String>, Failure> {
     let definition = opened.pipeline.definition();
     let files = definition.artifacts.values();
@@ -230,7 +263,8 @@ fn carried(opened: &OpenRun, step: &StepId) -> Result<Vec<String>, Failure> {
             path.map_err(|reason| Failure::refused(format!("{template} is not a path: {reason}")))?;
         Ok(path.as_str().to_owned())
     });
-    paths.collect()
+    let back = definition.placement.carry_back.iter().cloned().map(Ok);
+    paths.chain(back).collect()
 }
 
 /// The step's index in its graph.

@@ -13,17 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{CallId, Dispatch, EngineEvent, Happening, OutsideChange, RefHandling, Who};
+use engine::{CallId, Dispatch, EngineEvent, Hash, OutsideChange, RefHandling};
 use runtime::claim;
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
 use runtime::ids;
-use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 
 use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
+use crate::engine_event;
 use crate::worktree::{RefState, Worktrees, is_temporary};
 
 /// How long to wait for another worker that compares or merges.
@@ -194,11 +194,15 @@ impl Surroundings {
         merged: &BTreeSet<String>,
     ) -> Result<(Vec<String>, String), Failure> {
         let folder = self.worktrees.folder();
-        let now = workspace.looking_in_project(opened, evidence::tree::read)?;
-        let name = now.hash.to_string();
-        if name == before {
-            return Ok((Vec::new(), name));
-        }
+        let now = match Hash::parse(before) {
+            Some(before) => workspace.looking_in_project(opened, |looking| {
+                evidence::tree::read_unless(looking, &before)
+            })?,
+            None => Some(workspace.looking_in_project(opened, evidence::tree::read)?),
+        };
+        let Some(now) = now else {
+            return Ok((Vec::new(), before.to_owned()));
+        };
         let old = baseline::kept_tree(folder, before);
         let mut paths = evidence::tree::changed(&old, &now.manifest).unwrap_or_default();
         paths.retain(|path| !merged.contains(path) && !is_temporary(path));
@@ -334,15 +338,6 @@ fn record(
     change: &OutsideChange,
 ) -> Result<OpenRun, Failure> {
     let key = Key::parse(key).map_err(|problem| Failure::bug(problem.to_string()))?;
-    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
-        let change = EngineEvent::ChangedOutside(change.clone());
-        Ok(Request::from(Happening::Engine(change)))
-    };
-    let options = Options {
-        by: &Who::Engine,
-        key: Some(&key),
-    };
-    let target = Target::Seen(Box::new(opened));
-    let decided = transact::transact(workspace, target, options, &mut make)?;
-    Ok(decided.opened)
+    let event = EngineEvent::ChangedOutside(change.clone());
+    engine_event::submit(workspace, opened, &event, Some(&key))
 }

@@ -1,5 +1,7 @@
 //! The task of one worker thread: from the start of the worker to the judgement of its work.
 
+use std::sync::Arc;
+
 use engine::Dispatch;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
@@ -38,7 +40,7 @@ impl WorkerTask {
         let mut workspace = Workspace::for_writing(&context)?;
         workspace.fence = Some(shared.fence);
         let opened = workspace.read(&shared.run)?;
-        let delivery = self.step_folder.as_mut();
+        let (id, delivery) = (self.dispatch.id, self.step_folder.as_mut());
         let work = Work {
             workspace: &mut workspace,
             spec: &self.spec,
@@ -48,6 +50,7 @@ impl WorkerTask {
                 stop: shared.stop.clone(),
                 on_stop: OnStop::LeaveOpen,
                 updates,
+                spending: Some(Arc::clone(&shared.spending)),
                 delivery: delivery.map(|it| it.as_mut() as &mut dyn Delivery),
             },
             record: self.record,
@@ -55,6 +58,7 @@ impl WorkerTask {
         let surroundings = Surroundings::of(work.workspace, &opened)?;
         let finish = work.run(opened, self.from);
         drop(self.slot);
+        shared.spending.settled(id);
         match finish {
             Ok(Finish::Judged(_)) => {
                 let cleared = self

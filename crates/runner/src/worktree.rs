@@ -41,9 +41,9 @@ use std::time::Duration;
 
 use engine::RunId;
 use evidence::InsidePath;
+use evidence::tree::ObjectStamps;
 
-use blobs::BlobReader;
-use disk::Disk;
+use disk::FileKind;
 pub use disk::is_temporary;
 pub use git::NoGit;
 use git::{Repository, WorktreeDirs};
@@ -213,7 +213,7 @@ impl Worktrees {
             }
         }
         let tree_commit = TreeCommit {
-            root: &worktree.root,
+            stamps: &self.stamps_of(repository, worktree),
             files,
             parents,
             about: format!("what {} left", worktree.name),
@@ -274,6 +274,7 @@ impl Worktrees {
         carried: &[String],
     ) -> Result<String, Failure> {
         let here = repository.here();
+        let stamps = self.stamps_here(repository);
         let _lock = self.lock(repository)?;
         // A merge that a kill interrupted must be complete before it is copied.
         self.merger(repository).settle()?;
@@ -281,7 +282,7 @@ impl Worktrees {
             let mut files = repository.files(&here)?;
             files.extend(carried.iter().map(|path| path.clone().into_bytes()));
             let tree_commit = TreeCommit {
-                root: &here.root,
+                stamps: &stamps,
                 files,
                 parents: repository.head(&here)?.into_iter().collect(),
                 about: format!("what {called} begins with"),
@@ -306,17 +307,35 @@ impl Worktrees {
         repository.forget_worktree(&root)?;
         let id = repository.add_worktree(&root, base)?;
         let scratch = repository.scratch(self.records.folder())?;
-        let items = trees::items(&scratch, base)?;
-        let mut disk = Disk::open(&root, BlobReader::open(&scratch)?)?;
-        for (path, item) in &items {
-            disk.fill(path, item)?;
-        }
-        let WorktreeDirs { git_dir, .. } = repository.linked(&root, &id);
+        scratch.check_out(&repository.linked(&root, &id), base)?;
         let inside = root.join(self.inside(repository)?);
         fs::create_dir_all(&inside).map_err(Failure::file("make", &inside))?;
-        repository.index(&WorktreeDirs { root, git_dir }, base)?;
-        disk.sync()?;
+        disk::sync_all(&root)?;
+        let items = trees::items(&scratch, base)?;
+        let files = items.iter();
+        let files = files.filter(|(_, item)| item.kind != FileKind::Link);
+        let files = files.map(|(path, item)| (path.as_slice(), item.object.as_str()));
+        let stamps = repository.stamps(root, self.records.stamps(name));
+        stamps.remember(files);
         Ok(id)
+    }
+
+    /// What is known of the files of the run's worktree, for all runs that work in it.
+    fn stamps_here(&self, repository: &Repository) -> ObjectStamps {
+        let root = repository.here().root;
+        let file = self.file_of(&root, "objects");
+        repository.stamps(root, file)
+    }
+
+    fn stamps_of(&self, repository: &Repository, worktree: &Worktree) -> ObjectStamps {
+        let file = self.records.stamps(&SafeName::of(&worktree.name));
+        repository.stamps(worktree.root.clone(), file)
+    }
+
+    /// A file of ours that belongs to a folder in which runs work.
+    fn file_of(&self, root: &Path, kind: &str) -> PathBuf {
+        let hash = evidence::hash(root.as_os_str().as_encoded_bytes()).to_string();
+        self.state.join(format!("{hash:.16}.{kind}"))
     }
 
     fn worktree(&self, name: &SafeName, record: WorktreeRecord) -> Worktree {
@@ -354,6 +373,7 @@ impl Worktrees {
     fn merger<'a>(&'a self, repository: &'a Repository) -> Merger<'a> {
         Merger {
             repository,
+            stamps: self.stamps_here(repository),
             records: &self.records,
             run: &self.run,
         }
@@ -363,8 +383,7 @@ impl Worktrees {
     fn lock(&self, repository: &Repository) -> Result<FileLock, Failure> {
         self.make_folder()?;
         let root = repository.here().root;
-        let hash = evidence::hash(root.as_os_str().as_encoded_bytes()).to_string();
-        FileLock::wait_for_long(&self.state.join(format!("{hash:.16}.lock")), LOCK_TIMEOUT)
+        FileLock::wait_for_long(&self.file_of(&root, "lock"), LOCK_TIMEOUT)
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use engine::WITH_EDITS;
 use engine::{
     Answer as Given, Happening, Needs, Outcome, PersonEvent, Question, Standing, Time, Words,
 };
 use evidence::Content;
+use store::Key;
 
 use crate::failure::Failure;
 use crate::transact::Request;
@@ -29,6 +31,48 @@ impl<'a> Chosen<'a> {
     pub fn silent(choice: &'a str) -> Self {
         Self { choice, text: None }
     }
+}
+
+/// Does the person take what they changed in the files of artifacts?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edits {
+    Taken,
+    NotMentioned,
+}
+
+impl Edits {
+    /// Taken if either says so.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        match self {
+            Self::Taken => Self::Taken,
+            Self::NotMentioned => other,
+        }
+    }
+}
+
+/// Splits off the word that takes edits, where it begins or ends what a person typed. Between other
+/// words it is one of theirs.
+pub fn with_edits(typed: &str) -> (Edits, &str) {
+    let typed = typed.trim();
+    let apart = |rest: &&str| rest.is_empty() || rest.trim() != *rest;
+    let ahead = typed.strip_prefix(WITH_EDITS).filter(apart);
+    let behind = typed.strip_suffix(WITH_EDITS).filter(apart);
+    match ahead.or(behind) {
+        Some(rest) => (Edits::Taken, rest.trim()),
+        None => (Edits::NotMentioned, typed),
+    }
+}
+
+/// The person takes their edits before the answer that is about them. A second try with the same key
+/// finds that they are taken.
+pub fn edits_key(key: &Key) -> Result<Key, Failure> {
+    let derived = evidence::hash(format!("edits {key}").as_bytes()).to_string();
+    Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))
+}
+
+pub fn edits_taken() -> Request {
+    Happening::Person(PersonEvent::EditsTaken).into()
 }
 
 /// `continue` may also be a choice of the current question; a stopped run takes it first.
@@ -140,5 +184,29 @@ pub fn questions(
             "cannot read the questions: {reason}"
         ))),
         None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_that_takes_edits_stands_at_an_end() {
+        for (typed, taken, rest) in [
+            ("--with-edits", Edits::Taken, ""),
+            (" --with-edits looks good ", Edits::Taken, "looks good"),
+            ("looks good --with-edits", Edits::Taken, "looks good"),
+            (
+                "what is --with-edits for",
+                Edits::NotMentioned,
+                "what is --with-edits for",
+            ),
+            ("--with-editsx", Edits::NotMentioned, "--with-editsx"),
+            ("x--with-edits", Edits::NotMentioned, "x--with-edits"),
+            ("", Edits::NotMentioned, ""),
+        ] {
+            assert_eq!(with_edits(typed), (taken, rest), "{typed:?}");
+        }
     }
 }

@@ -1,13 +1,14 @@
-//! What a question is about: the artifacts that a person sees with it.
+//! What a question is about: the artifacts and the change that a person sees with it.
 
 use std::collections::BTreeMap;
 
+use engine::Next;
 use store::Backend as _;
 use views::next::NextView;
 
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, clock};
+use crate::{answers, change_report, clock};
 
 /// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
 /// whether that is recorded yet or not.
@@ -21,7 +22,13 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
             contents.insert(hash, String::from_utf8_lossy(&bytes).into_owned());
         }
     }
-    let view = view.with_contents(&contents);
+    let is_asked = legal
+        .iter()
+        .any(|next| matches!(next, Next::Answer { .. } | Next::Finish));
+    // What cannot be compared is not shown; the question stands without it.
+    let change = is_asked.then(|| change_report::of(workspace, opened));
+    let change = change.and_then(Result::ok).and_then(Result::ok);
+    let view = view.with_contents(&contents).with_change(change);
     let asked = engine::asked(&opened.pipeline, &run);
     // Questions that cannot be read are shown as they were written.
     let questions = answers::questions(workspace, opened).ok().flatten();

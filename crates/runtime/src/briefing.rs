@@ -6,7 +6,9 @@ use std::fs;
 use engine::{Dispatch, Hash, Input, Needs};
 use store::Backend as _;
 use views::BriefingInputs;
+use views::change::ChangeReport;
 
+use crate::change_report;
 use crate::failure::Failure;
 use crate::state;
 use crate::workspace::{OpenRun, Workspace};
@@ -36,10 +38,19 @@ pub fn text(
         }
         contents.insert(hash, content);
     }
+    let change = to_review(workspace, opened, dispatch)?;
+    if let Some(change) = change
+        .as_ref()
+        .filter(|it| it.diff.raw().chars().count() > room)
+    {
+        let copied = copy(workspace, opened, change.hash, change.diff.raw());
+        copies.extend(copied.map(|path| (change.hash, path)));
+    }
     let handed = BriefingInputs {
         contents: &contents,
         altered: &altered,
         copies: &copies,
+        change: change.as_ref(),
     };
     let text = views::briefing(pipeline, run, dispatch, &handed);
     // The agent may work in its own worktree.
@@ -48,9 +59,23 @@ pub fn text(
             .host_checkout
             .as_ref()
             .or(workspace.step_folder.as_ref())
-            .unwrap_or(&opened.stored.worktree),
+            .map_or(opened.stored.worktree(), String::as_str),
     );
     Ok(format!("{text}\n\nPaths are relative to {worktree}."))
+}
+
+/// What this worker looks at, where it looks at the work of others. A change that cannot be shown is left to
+/// the worker itself.
+fn to_review(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: &Dispatch,
+) -> Result<Option<ChangeReport>, Failure> {
+    if !change_report::is_for(dispatch) {
+        return Ok(None);
+    }
+    let report = change_report::of(workspace, opened)?.ok();
+    Ok(report.filter(|report| !report.is_empty()))
 }
 
 /// Files that the worker would read and that differ from the captured content.

@@ -1,7 +1,7 @@
 //! A claim: a lock held while one of our workers works. It ends with our process.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use engine::CallId;
@@ -9,7 +9,7 @@ use rustix::fs::OFlags;
 
 use crate::failure::Failure;
 use crate::ids;
-use crate::state::State;
+use crate::state::{self, State};
 
 /// The prefix of our call ids; hosts do not use it.
 const PREFIX: &str = "step-";
@@ -41,11 +41,7 @@ impl Claim {
 
     fn on(state: &State, call: CallId) -> Result<Self, Failure> {
         let folder = folder(state);
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)
-            .map_err(Failure::file("write to", &folder))?;
+        state::make_folder(&folder).map_err(Failure::file("write to", &folder))?;
         let lock = lock(state, &call);
         let file = OpenOptions::new()
             .write(true)

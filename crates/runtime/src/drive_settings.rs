@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{Definition, RunId, StageName, Who};
+use engine::{Definition, Deliver, RunId, StageName, Time, Who};
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::current_exe::is_executable;
 use crate::failure::Failure;
+use crate::run_branch::PlaceRequest;
 use crate::runners;
 use crate::state::{self, State};
 
@@ -22,8 +23,22 @@ pub struct DriveRequest {
     pub stand_in: Option<PathBuf>,
     /// A person's answers in advance, each used once.
     pub answers: Vec<(StageName, String)>,
-    /// The address or command that gets a notice when the run waits, fails or completes.
-    pub notify: Option<String>,
+    /// The addresses and commands that get a notice when the run waits, fails or completes.
+    pub notify: Vec<String>,
+    /// The earliest time at which a worker takes a queued run.
+    pub not_before: Option<Time>,
+    /// Where the run works.
+    pub place: PlaceRequest,
+    /// What it hands over, if not what the definition says.
+    pub deliver: DeliverRequest,
+}
+
+/// What a person wants to be handed over. Absent values mean what the definition says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliverRequest {
+    pub deliver: Option<Deliver>,
+    pub remote: Option<String>,
+    pub request: Vec<String>,
 }
 
 /// How a run is driven, as stored with the run.
@@ -37,8 +52,12 @@ pub struct DriveSettings {
     pub answers: BTreeMap<StageName, String>,
     /// Who gave them.
     pub given_by: String,
-    /// Who gets a notice when the run waits, fails or completes: an address or a command line.
-    pub notify: Option<String>,
+    /// Who gets a notice when the run waits, fails or completes: addresses and command lines.
+    pub notify: Vec<String>,
+    /// The earliest time at which a worker takes it from the queue.
+    pub not_before: Option<Time>,
+    /// What it hands over, where it differs from the definition.
+    pub deliver: DeliverRequest,
 }
 
 impl Default for DriveSettings {
@@ -48,7 +67,9 @@ impl Default for DriveSettings {
             stand_in: None,
             answers: BTreeMap::new(),
             given_by: String::new(),
-            notify: None,
+            notify: Vec::new(),
+            not_before: None,
+            deliver: DeliverRequest::default(),
         }
     }
 }
@@ -96,12 +117,20 @@ impl DriveSettings {
             .iter()
             .map(|(stage, answer)| (stage.as_str(), answer))
             .collect();
+        // Earlier versions know one target, as `notify`.
+        let (notify, more) = match self.notify.split_first() {
+            Some((first, more)) => (Some(first), more),
+            None => (None, &[][..]),
+        };
         json!({
             "runner": self.runner,
             "stand_in": self.stand_in,
             "answers": answers,
             "given_by": self.given_by,
-            "notify": self.notify,
+            "notify": notify,
+            "notify_more": more,
+            "not_before": self.not_before.map(|time| time.0),
+            "deliver": self.deliver.json(),
         })
     }
 
@@ -111,12 +140,54 @@ impl DriveSettings {
         for (stage, answer) in value["answers"].as_object()? {
             answers.insert(StageName::parse(stage).ok()?, answer.as_str()?.to_owned());
         }
+        let more = value["notify_more"].as_array().into_iter().flatten();
+        let more = more.filter_map(|target| Some(target.as_str()?.to_owned()));
         Some(Self {
             runner: text("runner")?,
             stand_in: text("stand_in").map(PathBuf::from),
             answers,
             given_by: text("given_by")?,
-            notify: text("notify"),
+            notify: text("notify").into_iter().chain(more).collect(),
+            not_before: value["not_before"].as_u64().map(Time),
+            deliver: DeliverRequest::parse(&value["deliver"])?,
+        })
+    }
+}
+
+impl DeliverRequest {
+    fn words(&self) -> Vec<String> {
+        let deliver = self.deliver.iter();
+        let deliver = deliver.map(|deliver| format!("delivered as {}", deliver.word()));
+        let remote = self.remote.iter();
+        let remote = remote.map(|remote| format!("pushed to {remote}"));
+        let request = Some(self.request.join(" ")).filter(|words| !words.is_empty());
+        let request = request.map(|words| format!("requested with {words}"));
+        deliver.chain(remote).chain(request).collect()
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "as": self.deliver.map(Deliver::word),
+            "remote": self.remote,
+            "request": self.request,
+        })
+    }
+
+    /// Settings of earlier versions say nothing about it.
+    fn parse(value: &Value) -> Option<Self> {
+        if value.is_null() {
+            return Some(Self::default());
+        }
+        let deliver = match value["as"].as_str() {
+            Some(word) => Some(Deliver::parse(word)?),
+            None => None,
+        };
+        let request = value["request"].as_array()?.iter();
+        let request = request.map(|word| word.as_str().map(str::to_owned));
+        Some(Self {
+            deliver,
+            remote: value["remote"].as_str().map(str::to_owned),
+            request: request.collect::<Option<Vec<String>>>()?,
         })
     }
 }
@@ -138,10 +209,15 @@ impl DriveRequest {
         let answers = self.answers.iter();
         let answers = answers.map(|(stage, choice)| format!("{stage} is answered with {choice}"));
         let notify = self.notify.iter().map(|_| "notices are sent".to_owned());
+        let not_before = self.not_before.iter();
+        let not_before = not_before.map(|time| format!("not before {}", time.0));
         runner
             .chain(stand_in)
             .chain(answers)
             .chain(notify)
+            .chain(self.place.words())
+            .chain(self.deliver.words())
+            .chain(not_before)
             .collect()
     }
 
@@ -174,6 +250,8 @@ impl DriveRequest {
             answers,
             given_by,
             notify: self.notify.clone(),
+            not_before: self.not_before,
+            deliver: self.deliver.clone(),
         })
     }
 
@@ -247,10 +325,25 @@ mod tests {
                 "approve".to_owned(),
             )]),
             given_by: "ada".to_owned(),
-            notify: Some("say done".to_owned()),
+            notify: vec!["say done".to_owned(), "http://127.0.0.1/".to_owned()],
+            not_before: Some(Time(7)),
+            deliver: DeliverRequest {
+                deliver: Some(Deliver::PullRequest),
+                remote: Some("fork".to_owned()),
+                request: vec!["make".to_owned(), "{branch}".to_owned()],
+            },
         };
         settings.save(&state, &run).unwrap();
         assert_eq!(DriveSettings::load(&state, &run).unwrap(), settings);
+        // What an earlier version has written.
+        let earlier =
+            r#"{"runner":"claude","stand_in":null,"answers":{},"given_by":"ada","notify":"say"}"#;
+        fs::write(path(&state, &run), earlier).unwrap();
+        let earlier = DriveSettings::load(&state, &run).unwrap();
+        assert_eq!(
+            (earlier.notify, earlier.not_before),
+            (vec!["say".to_owned()], None)
+        );
         fs::write(path(&state, &run), "{").unwrap();
         assert!(DriveSettings::load(&state, &run).is_err());
     }

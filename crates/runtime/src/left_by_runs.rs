@@ -21,7 +21,7 @@ pub fn paths(workspace: &mut Workspace<'_>) -> Result<Vec<String>, Failure> {
         };
         let opened = workspace.opened(stored)?;
         let named = path_collision::paths(opened.pipeline.definition(), opened.run())?;
-        let root = Path::new(&opened.stored.worktree);
+        let root = Path::new(opened.stored.worktree());
         let there = named.iter().map(evidence::InsidePath::as_str);
         let there = there.filter(|path| root.join(path).exists());
         found.extend(there.map(str::to_owned));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Definition, Run, Source, Status, StepId};
+use engine::{Definition, Run, RunId, Source, Status, StepId};
 use evidence::{InsidePath, artifact_path};
 use store::{Backend, RunSummary};
 
@@ -17,33 +17,51 @@ pub fn refuse(
     run: &Run,
     worktree: &str,
 ) -> Result<(), Failure> {
+    let Some(Collision { run: other, path }) = find(workspace, definition, run, worktree)? else {
+        return Ok(());
+    };
+    let message = format!("run {other} is active here and writes {path}");
+    Err(Failure::refused(message).hint(format!(
+        "finish or cancel it, use another worktree, or put {{run}} into the path; \
+         `gatewright status {other}` shows it"
+    )))
+}
+
+/// An active run of the same worktree that writes to the same path.
+pub struct Collision {
+    pub run: RunId,
+    pub path: String,
+}
+
+/// The first active run of this worktree that writes to a path of this run.
+pub fn find(
+    workspace: &mut Workspace<'_>,
+    definition: &Definition,
+    run: &Run,
+    worktree: &str,
+) -> Result<Option<Collision>, Failure> {
     let wanted = paths(definition, run)?;
     let active = workspace.store.runs(None)?;
-    let active = active
-        .into_iter()
-        .filter(|other| other.worktree == worktree);
+    let active = active.into_iter();
     // A queued run has not started: it is checked when it is taken up.
     let begun = |other: &RunSummary| other.status != Status::Queued && other.id != run.id;
     for other in active.filter(find_run::is_active).filter(begun) {
         let Some(stored) = workspace.store.run(&other.id)? else {
             continue;
         };
+        if stored.worktree() != worktree {
+            continue;
+        }
         let pipeline = workspace.pipeline(stored.run.definition)?;
         let taken = paths(pipeline.definition(), &stored.run)?;
         if let Some(path) = wanted.intersection(&taken).next() {
-            let message = format!(
-                "run {} is active here and writes {}",
-                other.id,
-                path.as_str()
-            );
-            return Err(Failure::refused(message).hint(format!(
-                "finish or cancel it, use another worktree, or put {{run}} into the path; \
-                 `gatewright status {}` shows it",
-                other.id
-            )));
+            return Ok(Some(Collision {
+                run: other.id,
+                path: path.as_str().to_owned(),
+            }));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// The paths of a run's artifacts and views. A path with a step in it covers those of all steps.

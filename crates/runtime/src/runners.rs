@@ -118,9 +118,58 @@ pub fn problems(
     files: &BTreeMap<String, Vec<u8>>,
     default: &str,
 ) -> Vec<Problem> {
-    let members = members(definition, default);
+    let mut members = members(definition, default);
+    let fallbacks = members.iter().flat_map(Member::fallbacks);
+    let fallbacks: Vec<Member<'_>> = fallbacks.collect();
+    let repeated: Vec<Problem> = members.iter().filter_map(Member::repeated).collect();
+    members.extend(fallbacks);
     let of_members = members.iter().flat_map(|member| member.problems(files));
-    of_members.chain(uncounted(definition, &members)).collect()
+    of_members
+        .chain(repeated)
+        .chain(uncounted(definition, &members))
+        .collect()
+}
+
+impl<'a> Member<'a> {
+    /// The same worker with each other program that may stand in for its own.
+    fn fallbacks(&self) -> Vec<Member<'a>> {
+        let fallbacks = self.settings.map(|settings| settings.fallbacks.as_slice());
+        let named = fallbacks.unwrap_or_default().iter();
+        let named = named.filter_map(|fallback| fallback.runner.as_ref());
+        let others = named.map(|runner| Member {
+            runner: runner.as_str(),
+            keys: self
+                .keys
+                .iter()
+                .cloned()
+                .chain(["fallback".to_owned()])
+                .collect(),
+            ..self.clone()
+        });
+        others.filter(|other| other.runner != self.runner).collect()
+    }
+
+    /// A fallback that is the same as one before it does nothing.
+    fn repeated(&self) -> Option<Problem> {
+        let settings = self.settings?;
+        let services: Vec<_> = settings
+            .services()
+            .map(|service| {
+                let runner = service
+                    .runner
+                    .as_ref()
+                    .map_or(self.runner, |it| it.as_str());
+                (runner.to_owned(), service.model)
+            })
+            .collect();
+        let mut places = services.iter().enumerate();
+        let (_, again) = places.find(|(place, service)| services[..*place].contains(service))?;
+        let (runner, model) = again;
+        let model = model.as_deref().unwrap_or("no model");
+        let message = format!("{} names {runner} with {model} twice", self.who);
+        let hint = "remove it, or name another model or program".to_owned();
+        Some(self.problem(CheckRule::EmptyFallback, "model", message, hint))
+    }
 }
 
 impl Member<'_> {

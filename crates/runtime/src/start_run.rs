@@ -21,12 +21,13 @@ use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
+use crate::run_branch::{BranchBase, ChosenPlace};
 use crate::state::State;
 use crate::witness;
-use crate::workspace::{OpenRun, Workspace};
+use crate::workspace::{BeforeStart, OpenRun, Workspace};
 use crate::{
     accepted_programs, clock, group_members, ids, params, path_collision, person_only, transact,
-    trust, view_files,
+    tree_turn, trust, view_files,
 };
 
 /// How often to try another random id if one is taken.
@@ -121,6 +122,18 @@ pub fn start(
         Holder::Headless => Some(starting.drive.settings(workspace.context, definition)?),
         Holder::Hand | Holder::Session { .. } => None,
     };
+    let place = match &holder {
+        Holder::Headless => starting.drive.place.choose(project, definition)?,
+        Holder::Hand | Holder::Session { .. } => ChosenPlace::Tree,
+    };
+    let (branch, notice) = match place {
+        ChosenPlace::Branch(base) => (Some(base), None),
+        ChosenPlace::Tree => (None, None),
+        ChosenPlace::TreeBecause(reason) => {
+            let notice = format!("the run works in your tree, because {reason}");
+            (None, Some(notice))
+        }
+    };
     let beginning = beginning(workspace, files.hash(), &compiled.pipeline, starting)?;
     let starter = RunStarter {
         key,
@@ -130,10 +143,12 @@ pub fn start(
         patience,
         holder,
         settings,
+        branch,
     };
     let started = starter.begin(workspace, beginning)?;
     if let Started::Run(opened) = &started {
         witness::begin(workspace, opened);
+        workspace.notices.extend(notice);
     }
     Ok(started)
 }
@@ -238,6 +253,7 @@ fn beginning(
         queued: starting.queued,
         environment: Some(environment),
         base: None,
+        branch: None,
         unverified_host,
     })
 }
@@ -269,6 +285,8 @@ struct RunStarter<'a> {
     patience: Duration,
     holder: Holder,
     settings: Option<DriveSettings>,
+    /// What the run's own branch begins with.
+    branch: Option<BranchBase>,
 }
 
 impl RunStarter<'_> {
@@ -285,6 +303,7 @@ impl RunStarter<'_> {
         let pipeline = self.pipeline;
         let _lock = workspace.state.lock_start(self.patience)?;
         for _ in 0..MOST_IDS {
+            self.place(workspace, &home, &mut beginning)?;
             let decision = engine::begin(pipeline, &beginning);
             if let Reply::Refuse(refusal) = decision.reply {
                 let advice = params::advice(pipeline.definition(), &beginning);
@@ -294,7 +313,11 @@ impl RunStarter<'_> {
             if !beginning.queued {
                 path_collision::refuse(workspace, pipeline.definition(), &run, &home.worktree)?;
             }
-            let before = workspace.before_start(pipeline, &run, &home.worktree)?;
+            let before = if run.is_unplaced() {
+                BeforeStart::default()
+            } else {
+                workspace.before_start(pipeline, &run, &home.worktree)?
+            };
             beginning.before = before.artifacts;
             beginning.base = before.base;
             let decision = engine::begin(pipeline, &beginning);
@@ -315,6 +338,24 @@ impl RunStarter<'_> {
             }
         }
         Err(Failure::environment("found no free id for the run").hint("choose one with --id"))
+    }
+
+    /// A run with a branch of its own begins when its worktree is there. One in a tree that another headless
+    /// run works in waits until that one is over.
+    fn place(
+        &self,
+        workspace: &Workspace<'_>,
+        home: &RunPlace,
+        beginning: &mut Beginning,
+    ) -> Result<(), Failure> {
+        if let Some(base) = &self.branch {
+            beginning.branch = Some(base.branch(&beginning.id, &beginning.task));
+            beginning.queued = true;
+        } else if self.holder == Holder::Headless && !beginning.queued {
+            let holder = tree_turn::holder(workspace, &beginning.id, &home.worktree)?;
+            beginning.queued = holder.is_some();
+        }
+        Ok(())
     }
 
     /// Invariant: the session's file exists before the run, so that no moment is unguarded. A file

@@ -132,7 +132,7 @@ impl State {
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in [
             "search", "backups", "copies", "headless", "guards", "views", "told", "witness",
-            "looks",
+            "looks", "logs",
         ] {
             forget(&self.folder.join(kept), &is_there);
         }
@@ -193,10 +193,7 @@ pub fn write_quickly(path: &Path, text: &str) -> io::Result<()> {
 
 fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().unwrap_or(path);
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    make_folder(folder)?;
     tempfile::Builder::new()
         .prefix(TEMPORARY)
         .tempfile_in(folder)
@@ -208,12 +205,36 @@ fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|failed| failed.error)?;
-    // The name is durable only after a sync of the folder.
+    sync(folder)
+}
+
+/// A name is durable only after a sync of the folder that it is in.
+fn sync(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
+/// Makes a folder of the state folder, and those above it. A power cut takes none of them away when this
+/// has returned.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let new: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|it| !it.as_os_str().is_empty() && !it.exists())
+        .collect();
+    if new.is_empty() {
+        return Ok(());
+    }
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let mut parents = new.into_iter().filter_map(Path::parent);
+    parents.try_for_each(sync)
+}
+
+/// The same for one whose parent must be there.
 fn make_private(folder: &Path) -> Result<(), Failure> {
-    match fs::DirBuilder::new().mode(0o700).create(folder) {
+    let made = fs::DirBuilder::new().mode(0o700).create(folder);
+    match made.and_then(|()| folder.parent().map_or(Ok(()), sync)) {
         Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
             Err(Failure::file("write to", folder)(cause))
         }

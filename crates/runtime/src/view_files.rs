@@ -92,7 +92,7 @@ fn is_removed(workspace: &Workspace<'_>, opened: &OpenRun, view: &View) -> bool 
     let Ok(path) = artifact_path(&view.path, definition, run, None) else {
         return false;
     };
-    let file = Path::new(&opened.stored.worktree).join(path.as_str());
+    let file = Path::new(opened.stored.worktree()).join(path.as_str());
     let looked = file.symlink_metadata();
     let gone = looked.is_err_and(|error| error.kind() == ErrorKind::NotFound);
     gone && ViewRecord::read(&workspace.state, &run.id)

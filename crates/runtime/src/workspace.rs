@@ -6,7 +6,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use engine::{
-    ArtifactName, ArtifactNeed, Hash, Needs, Pipeline, Run, RunId, Seen, Source, Standing, Time,
+    ArtifactName, ArtifactNeed, Driver, Hash, Needs, Pipeline, Run, RunId, Seen, Source, Standing,
+    Time, Work, Writes,
 };
 use evidence::{GivenArtifact, LookContext, Looked, Project};
 use store::{Access, Backend, Fence, FoundCompiled, Handle, Sqlite, StoredRun};
@@ -41,6 +42,7 @@ pub struct OpenRun {
 }
 
 /// What there is before a run starts.
+#[derive(Default)]
 pub struct BeforeStart {
     /// The files at the artifacts' paths.
     pub artifacts: BTreeMap<ArtifactName, Hash>,
@@ -52,7 +54,7 @@ pub struct BeforeStart {
 impl OpenRun {
     /// Does the run's folder still exist?
     pub fn has_project(&self) -> bool {
-        Path::new(&self.stored.worktree).is_dir()
+        Path::new(self.stored.worktree()).is_dir()
     }
 
     pub fn run(&self) -> &Run {
@@ -273,7 +275,7 @@ impl<'a> Workspace<'a> {
 
     /// The project of a run, wherever the command was typed.
     pub fn project_of(&self, opened: &OpenRun) -> Result<Project, Failure> {
-        self.project_at(&opened.run().id, &opened.stored.worktree)
+        self.project_at(&opened.run().id, opened.stored.worktree())
     }
 
     fn project_at(&self, run: &RunId, worktree: &str) -> Result<Project, Failure> {
@@ -282,18 +284,19 @@ impl<'a> Workspace<'a> {
 
     /// The folder of a run, where that is all of its project that matters.
     pub fn worktree_of<'o>(&self, opened: &'o OpenRun) -> Result<&'o Path, Failure> {
-        existing(&opened.run().id, &opened.stored.worktree)
+        existing(&opened.run().id, opened.stored.worktree())
     }
 
     /// What there is before a run starts: the files at the artifacts' paths, which an earlier run left, and
-    /// the tree, where a route will ask for the change.
+    /// the tree, where a route, a reviewer or a person will ask for the change.
     pub fn before_start(
         &self,
         pipeline: &Pipeline,
         run: &Run,
         worktree: &str,
     ) -> Result<BeforeStart, Failure> {
-        let needs = engine::needs_at_start(pipeline, &run.params);
+        let mut needs = engine::needs_at_start(pipeline, &run.params);
+        needs.base |= wants_change(pipeline, run);
         let given = BTreeMap::new();
         let look = |context: &LookContext<'_>| evidence::look(&needs, context);
         let looked = self.with_look_context(pipeline, run, worktree, &given, look)?;
@@ -326,14 +329,14 @@ impl<'a> Workspace<'a> {
         opened: &OpenRun,
         look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let (run, folder) = (opened.run(), &opened.stored.worktree);
+        let (run, folder) = (opened.run(), opened.stored.worktree());
         self.with_look_context(&opened.pipeline, run, folder, &BTreeMap::new(), look)
     }
 
     /// Where the work that is read was done.
     fn folder<'o>(&'o self, opened: &'o OpenRun) -> &'o str {
         let own = self.step_folder.as_deref();
-        own.unwrap_or(&opened.stored.worktree)
+        own.unwrap_or(opened.stored.worktree())
     }
 
     fn with_look_context<T>(
@@ -398,6 +401,20 @@ fn may_take_long(needs: &Needs, opened: &OpenRun) -> bool {
 fn find_project(folder: &Path, store: &Handle) -> Result<Project, Failure> {
     let is_known = |key: &str| store.runs(Some(key)).is_ok_and(|runs| !runs.is_empty());
     Ok(Project::find_among(folder, is_known)?)
+}
+
+/// Will a reviewer or a person of this run ask what it has changed? A guarded run begins inside a hook, which has
+/// no time to read a large tree; there the last commit is what a change is compared with.
+fn wants_change(pipeline: &Pipeline, run: &Run) -> bool {
+    let mut stages = pipeline.definition().stages.iter();
+    run.driver == Driver::Headless
+        && stages.any(|stage| match &stage.work {
+            Work::Review(_) | Work::Ask(_) => true,
+            Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
+            Work::Open(_) | Work::Check(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => {
+                false
+            }
+        })
 }
 
 /// The run at this time: after its `ttl` it asks, even if nothing has recorded that yet.

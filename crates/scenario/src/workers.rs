@@ -242,5 +242,6 @@ fn requested(agent: engine::AgentName, step: Option<engine::StepId>) -> Happenin
         model: None,
         call: None,
         worker: None,
+        service: None,
     })
 }

@@ -76,7 +76,7 @@ fn header(stored: &StoredRun, contents: usize) -> Value {
         "format": FORMAT,
         "id": stored.run.id.as_str(),
         "project": stored.project,
-        "worktree": stored.worktree,
+        "worktree": stored.worktree(),
         "pipeline": stored.pipeline.as_str(),
         "definition": stored.run.definition.to_string(),
         "version": stored.version,

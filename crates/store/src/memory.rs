@@ -103,7 +103,7 @@ impl State {
             version: tip.version,
             head: tip.head,
             project: new.project.to_owned(),
-            worktree: new.worktree.to_owned(),
+            home: new.worktree.to_owned(),
             pipeline: new.compiled.name.clone(),
         };
         self.put_contents(new.contents, at);
@@ -139,7 +139,7 @@ impl State {
             version: tip.version,
             head: tip.head,
             project: import.project.to_owned(),
-            worktree: import.worktree.to_owned(),
+            home: import.worktree.to_owned(),
             pipeline: compiled.name.clone(),
         };
         let kept = HeldRun {
@@ -278,14 +278,14 @@ impl HeldRun {
             run,
             version,
             project,
-            worktree,
+            home,
             pipeline,
             ..
         } = &self.stored;
         RunSummary {
             id: run.id.clone(),
             project: project.clone(),
-            worktree: worktree.clone(),
+            worktree: home.clone(),
             pipeline: pipeline.clone(),
             task: short_task(&run.task),
             stage: run.position.stage.clone(),

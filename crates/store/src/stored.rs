@@ -17,11 +17,19 @@ pub struct StoredRun {
     /// The last entry's hash.
     pub head: Hash,
     pub project: String,
-    pub worktree: String,
+    /// The worktree in which it was started.
+    pub home: String,
     pub pipeline: PipelineName,
 }
 
 impl StoredRun {
+    /// Where the run works: its own worktree, or the one in which it was started.
+    pub fn worktree(&self) -> &str {
+        let place = self.run.place.as_ref();
+        let own = place.and_then(|place| place.folder.as_deref());
+        own.unwrap_or(&self.home)
+    }
+
     pub(crate) fn tip(&self) -> Tip {
         Tip {
             version: self.version,
@@ -32,13 +40,13 @@ impl StoredRun {
     pub(crate) fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
-            worktree,
+            home,
             pipeline,
             ..
         } = self;
         RunOrigin {
             project,
-            worktree,
+            worktree: home,
             pipeline: pipeline.as_str(),
         }
     }
@@ -49,6 +57,7 @@ impl StoredRun {
 pub struct RunSummary {
     pub id: RunId,
     pub project: String,
+    /// The worktree in which it was started. A run with a branch of its own works in another one.
     pub worktree: String,
     pub pipeline: PipelineName,
     /// The first line of the task, shortened.

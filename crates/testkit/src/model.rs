@@ -29,8 +29,8 @@ use serde_json::Value;
 
 pub use request::{Kind, Request, ToolResult};
 pub use script::{
-    Actor, Turn, agent, agent_in_foreground, bash, call, fail, fail_first, hold, make, say,
-    send_message, write,
+    Actor, Turn, agent, agent_in_foreground, bash, call, fail, fail_first, hold, limit_first, make,
+    say, send_message, write,
 };
 use stage::Stage;
 use wire::{Incoming, Wire};

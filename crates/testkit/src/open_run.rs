@@ -26,6 +26,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         queued: false,
         environment: None,
         base: None,
+        branch: None,
         unverified_host: None,
     };
     let decision = engine::begin(&pipeline, &beginning);
@@ -34,7 +35,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         version: 1,
         head: Hash([0; 32]),
         project: "p".to_owned(),
-        worktree: "/p".to_owned(),
+        home: "/p".to_owned(),
         pipeline: pipeline.definition().name.clone(),
     };
     OpenRun {

@@ -136,3 +136,75 @@ end = "completed"
 [stages.stopped]
 end = "failed"
 "#;
+
+/// A quick way with one gate for what a person calls small and what is small, and a longer way with two.
+pub const ROUTED: &str = r#"
+name  = "routed"
+about = "Fix what is small, and plan the rest."
+start = "sizing"
+
+[params.size]
+about   = "how much of a process"
+choices = ["full", "small"]
+default = "full"
+
+[artifacts.plan]
+path   = "note.txt"
+format = "text"
+
+[stages.sizing]
+route        = [{ outcome = "small", params = { size = "small" }, files = 2, lines = 10, avoids = ["deploy/**"] }]
+on.small     = "fixing"
+on.otherwise = "planning"
+
+[stages.fixing]
+agent   = "writer"
+retry   = 0
+on.done = "trying"
+
+[stages.trying]
+check     = ["true"]
+on.passed = "over"
+on.failed = "asked"
+
+[stages.planning]
+agent   = "planner"
+leaves  = ["plan"]
+retry   = 0
+on.done = "writing"
+
+[stages.writing]
+agent   = "writer"
+reads   = ["plan"]
+retry   = 0
+on.done = "testing"
+
+[stages.testing]
+check     = ["true"]
+on.passed = "told"
+on.failed = "asked"
+
+[stages.asked]
+ask    = "On?"
+on.yes = "@interrupted"
+on.no  = "given_up"
+
+[stages.told]
+end = "completed"
+
+[stages.over]
+end = "completed"
+
+[stages.given_up]
+end = "failed"
+
+[[prove]]
+name    = "what is small is tried"
+before  = "over"
+through = ["trying"]
+
+[[prove]]
+name    = "everything else is planned and tested"
+before  = "told"
+through = ["planning", "testing"]
+"#;

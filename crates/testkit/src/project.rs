@@ -35,7 +35,8 @@ impl Project {
     /// The same, as a git repository with one empty commit.
     pub fn with_git(program: impl AsRef<Path>) -> Self {
         let project = Self::new(program);
-        project.git(["init", "--quiet", "--initial-branch=main"]);
+        let init = ["init", "--quiet", "--initial-branch=main", "--template="];
+        project.git(init);
         project.git(["commit", "--quiet", "--allow-empty", "--message=begin"]);
         project
     }
@@ -186,7 +187,9 @@ impl Project {
             .current_dir(self.path())
             .stdin(Stdio::null())
             .env_clear();
-        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        for name in ["PATH", "TMPDIR"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
         command
             .env("HOME", self.home())
             .env("XDG_STATE_HOME", self.state_home());

@@ -66,6 +66,12 @@ impl Terminal {
         self.tmux.ask(&format!("send-keys {key}"));
     }
 
+    /// Makes the screen so wide and high, as a person does who drags the corner of the window.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        self.tmux
+            .ask(&format!("resize-window -x {columns} -y {rows}"));
+    }
+
     /// What stands on the screen now, without colours, each line without its trailing spaces.
     pub fn screen(&self) -> String {
         self.tmux.ask("capture-pane -p")

@@ -6,14 +6,17 @@ mod quote;
 use std::collections::BTreeMap;
 
 use engine::{
-    Dispatch, Driver, Duty, Graph, Hash, Input, Pipeline, Run, Stage, StepId, TreeAccess, Writes,
+    ArtifactName, Dispatch, Driver, Duty, Graph, Hash, Input, Pipeline, Run, Source, Stage, StepId,
+    TreeAccess, Writes,
 };
 
 pub use inputs::quoted_contents;
 
 use crate::cause::{self, Reader};
+use crate::change::ChangeReport;
 use crate::layout::cut;
 use crate::requirement::requirements;
+use crate::routed;
 use crate::safe::{Untrusted, line};
 
 /// How much of other texts fits into a briefing, in characters.
@@ -23,6 +26,8 @@ struct TextBudget {
     causes: usize,
     /// All quoted texts together.
     quotes: usize,
+    /// The lines of files and of checks that a reviewer gets.
+    listed: usize,
 }
 
 impl TextBudget {
@@ -34,11 +39,13 @@ impl TextBudget {
                 task: 2_000,
                 causes: 2_500,
                 quotes: 3_500,
+                listed: 6,
             },
             Driver::Headless => Self {
                 task: usize::MAX,
                 causes: 50_000,
                 quotes: 200_000,
+                listed: 200,
             },
         }
     }
@@ -63,6 +70,8 @@ pub struct BriefingInputs<'a> {
     pub altered: &'a [Input],
     /// The file with the complete content, where it may be too long to quote.
     pub copies: &'a BTreeMap<Hash, String>,
+    /// What there is to review.
+    pub change: Option<&'a ChangeReport>,
 }
 
 /// The text for the worker of this dispatch.
@@ -85,15 +94,24 @@ pub fn briefing(
         place(pipeline, run, stage, dispatch),
         task(run),
         led_here,
+        handed.change.map_or_else(String::new, |change| {
+            let copy = handed.copies.get(&change.hash);
+            change.briefing(budget.listed, copy.map(String::as_str))
+        }),
         listed(
             "Read first:",
             inputs::places(pipeline, run, &inputs, handed),
         ),
         listed(LEAVE, requirements.clone()),
         bounds(stage, dispatch),
-        ending(&requirements),
+        route_limits(pipeline, run, dispatch),
+        ending(pipeline, dispatch),
         quote::quotes(
-            &inputs::texts(pipeline, run, &inputs, handed),
+            &[
+                inputs::texts(pipeline, run, &inputs, handed),
+                inputs::to_review(handed),
+            ]
+            .concat(),
             budget.quotes + left,
         ),
     ];
@@ -231,9 +249,37 @@ fn bounds(stage: &Stage, dispatch: &Dispatch) -> String {
     lines.join("\n")
 }
 
-fn ending(requirements: &[String]) -> String {
-    if requirements.is_empty() {
+/// How large the change may become before the run goes the longer way of a route.
+fn route_limits(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> String {
+    if dispatch.reach == TreeAccess::ReadsOnly {
+        return String::new();
+    }
+    let rules = engine::limiting_rules(pipeline, run);
+    let lines = rules.map(|(route, rule)| {
+        let (way, limits) = (&rule.outcome, routed::change_limits(rule).join(", "));
+        format!(
+            "The route `{route}` chose the shorter way `{way}`, which allows this change since the run began: {}. \
+             Artifacts do not count. If the task needs more, make the larger change: the run then goes \
+             the longer way.",
+            line(&limits)
+        )
+    });
+    lines.collect::<Vec<String>>().join("\n")
+}
+
+fn ending(pipeline: &Pipeline, dispatch: &Dispatch) -> String {
+    let leaves = engine::leaves_of(pipeline, dispatch);
+    let by_outcome = leaves.by_outcome.values().flatten();
+    let all: Vec<&ArtifactName> = leaves.always.iter().chain(by_outcome).collect();
+    let declared = &pipeline.definition().artifacts;
+    let is_said = |name: &&ArtifactName| {
+        let artifact = declared.get(*name);
+        artifact.is_some_and(|artifact| artifact.source == Source::Reply)
+    };
+    if all.is_empty() {
         "Finish when the work is done. If you finish without using a tool, the work does not count."
+    } else if all.iter().all(is_said) {
+        "Only your last message is handed on, so write all of it there."
     } else {
         "Write every artifact in this attempt, even if it already exists. If one is missing or \
              not as described, you will be asked again."

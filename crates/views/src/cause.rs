@@ -360,7 +360,7 @@ fn artifact(pipeline: &Pipeline, run: &Run, name: &ArtifactName, step: Option<&S
 }
 
 fn command(command: &CommandEnd) -> Quoted {
-    let argv = short(&command.argv.join(" "));
+    let argv = short(&engine::shell_words(&command.argv));
     let ended = match &command.ended {
         CheckEnd::Exit(0) if command.matched_failure => {
             "exited with code 0, but its output has the text that fails the check".to_owned()

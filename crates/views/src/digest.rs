@@ -5,6 +5,7 @@
 
 mod item;
 mod kept;
+mod state_rows;
 mod update;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use engine::{Entry, Pipeline, SessionId, StageName, Time, ViewFormat};
 
 use crate::fact::AgentNames;
 pub(crate) use item::{Item, ItemKind};
+pub(crate) use state_rows::StateRows;
 
 /// How many items of each list are kept; the journal has all.
 const MOST_ITEMS: usize = 200;
@@ -41,6 +43,8 @@ pub struct JournalDigest {
     pub history: Vec<String>,
     /// The same with all that people look for, where a view shows it.
     pub log: Vec<String>,
+    /// The history as `pipeline-state` shows it, where there is such a view.
+    pub(crate) state_rows: StateRows,
 }
 
 /// The verdicts of one stage.
@@ -62,7 +66,6 @@ impl JournalDigest {
 /// Does a view of this format show the history? A template that only mentions the word counts.
 fn shows_history(format: &ViewFormat) -> bool {
     match format {
-        ViewFormat::PipelineState => true,
         ViewFormat::Template(template) => template.text.contains("history"),
         _ => false,
     }

@@ -2,11 +2,15 @@
 
 mod json;
 mod outside;
+mod place;
 mod sentence;
 
 use std::collections::BTreeMap;
 
 use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
+
+pub use place::delivered;
+pub(crate) use place::{place_json, place_lines};
 
 pub(crate) use json::{duty_json, fact_json, unguarded_json};
 pub(crate) use sentence::{check_line, sentence, style};

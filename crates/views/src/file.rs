@@ -4,6 +4,7 @@ use engine::{Pipeline, Run, ViewFormat};
 
 use crate::json::json_text;
 use crate::model::model;
+use crate::pipeline_state::pipeline_state;
 use crate::status::{Freshness, RunContext, status};
 use crate::summary::{Verification, report, summary};
 use crate::template::{Template, TemplateError, render};
@@ -45,8 +46,8 @@ pub fn file(format: &ViewFormat, input: &ViewInput<'_>) -> Result<ViewContent, T
             };
             rendered(template, format, input)?
         }
+        ViewFormat::PipelineState => pipeline_state(input)?,
         ViewFormat::AnsibleState
-        | ViewFormat::PipelineState
         | ViewFormat::TaskState
         | ViewFormat::LoopState(_)
         | ViewFormat::Workflow

@@ -24,6 +24,13 @@ pub(crate) fn json_string(text: &str) -> String {
     harmless(serde_json::to_string(text).unwrap_or_default())
 }
 
+/// Indented JSON inside of a text with this indentation, without a newline at its end.
+pub(crate) fn json_inside(value: &Value, indentation: usize) -> String {
+    let text = json_text(value);
+    text.trim_end()
+        .replace('\n', &format!("\n{:indentation$}", ""))
+}
+
 fn harmless(json: String) -> String {
     if !has_forbidden(&json) {
         return json;

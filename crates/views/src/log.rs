@@ -42,20 +42,27 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Held { .. }
         | Fact::Abandoned
         | Fact::WentStale
+        | Fact::Limited(_)
         | Fact::OverBudget { .. }
         | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
+        | Fact::DeliveryFailed { .. }
         | Fact::Bypassed { .. } => Some("warning: "),
         Fact::Attached { .. }
         | Fact::Detached { .. }
         | Fact::Began { .. }
         | Fact::Worked { .. }
+        | Fact::CutShort { .. }
+        | Fact::WentOn { .. }
+        | Fact::Driven { .. }
         | Fact::Captured { .. } => None,
         // The sentence of a warning says that it is one.
         Fact::Warned { .. }
         | Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::Placed(_)
+        | Fact::Delivered(_)
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }
         | Fact::TaskBegan { .. }

@@ -14,11 +14,13 @@ use engine::{
 use serde_json::Value;
 
 use crate::cause::Causes;
+use crate::change::ChangeReport;
 use crate::duty::{duty_words, worker_settings};
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
 use crate::session_prompt;
+use crate::words;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
@@ -28,6 +30,8 @@ pub struct NextView {
     pub causes: Causes,
     /// What a person is asked about.
     pub about: Vec<ShownArtifact>,
+    /// What the run has changed, where a person is asked.
+    pub change: Option<ChangeReport>,
     /// The questions of a worker, where somebody has read them.
     pub questions: Vec<Question>,
     pub actions: Vec<NextAction>,
@@ -113,6 +117,7 @@ pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
         stage: run.position.stage.clone(),
         causes: Causes::of(pipeline, run),
         about: asked_about::artifacts(pipeline, run, legal),
+        change: None,
         questions: Vec::new(),
         actions,
     }
@@ -132,10 +137,26 @@ impl NextView {
         self
     }
 
+    /// The same with what the run has changed.
+    pub fn with_change(mut self, change: Option<ChangeReport>) -> Self {
+        self.change = change.filter(|change| change.all > 0);
+        self
+    }
+
     /// The same with the questions that a worker wrote into this artifact: they are listed, and the artifact
     /// itself need not be shown.
     pub fn with_questions(mut self, artifact: &ArtifactName, questions: Vec<Question>) -> Self {
         self.about.retain(|shown| shown.name != *artifact);
+        let answers = questions.iter().map(|question| {
+            let given = engine::shell_words(&[format!("{}=TEXT", question.id)]);
+            format!(" --answer {}", crate::safe::line(&given))
+        });
+        let answers = answers.collect::<String>();
+        for command in self.actions.iter_mut().flat_map(|it| &mut it.commands) {
+            if let Some(before) = command.strip_suffix(OPEN_ANSWERS) {
+                *command = format!("{before}{answers}");
+            }
+        }
         self.questions = questions;
         self
     }
@@ -159,6 +180,9 @@ impl NextView {
     }
 }
 
+/// Behind the command that answers a worker's questions, as long as nobody has read them.
+const OPEN_ANSWERS: &str = " --answer ID=TEXT --answer ID=TEXT …";
+
 struct ActionBuilder<'a> {
     pipeline: &'a Pipeline,
     definition: &'a Definition,
@@ -166,6 +190,30 @@ struct ActionBuilder<'a> {
 }
 
 impl ActionBuilder<'_> {
+    /// Work that has started. It may rest while its service asks to wait.
+    fn under(&self, agent: &AgentName, step: Option<&StepId>) -> NextAction {
+        let on = step.map(|step| format!(" on step {step}"));
+        let on = on.unwrap_or_default();
+        let open = self.run.dispatches.values();
+        let mut rests = open.filter(|open| {
+            let same = open.agent == *agent && open.duty.step() == step;
+            same && open.paused_at.is_some()
+        });
+        let limit = rests.next().and_then(|open| {
+            let mut limits = self.run.limits.iter();
+            limits.find(|limit| open.service.as_ref() == Some(&limit.service))
+        });
+        let Some(limit) = limit else {
+            let what = format!("'{agent}' is working{on}");
+            return plain(Actor::Agent(agent.clone()), &what);
+        };
+        let what = format!("'{agent}' rests{on} {}", words::limit(limit));
+        NextAction {
+            commands: vec![self.command("retry", "")],
+            ..plain(Actor::Agent(agent.clone()), &what)
+        }
+    }
+
     fn action(&self, next: &Next) -> NextAction {
         match next {
             Next::Agent {
@@ -176,7 +224,7 @@ impl ActionBuilder<'_> {
             } => self.agent(agent, duty, reads, leaves),
             Next::Session { reads, leaves } => self.session(reads, leaves),
             Next::AnyOf { agents } => self.any_of(agents),
-            Next::Under { agent, step } => under(agent, step.as_ref()),
+            Next::Under { agent, step } => self.under(agent, step.as_ref()),
             Next::Check { stage } => {
                 self.own(&format!("gatewright runs the commands of {stage}"), "check")
             }
@@ -198,12 +246,8 @@ impl ActionBuilder<'_> {
                 person(&what, commands.collect())
             }
             Next::Answers { question } => {
-                let shown = self.command("answer", "");
-                let given = self.command("answer", " --answer ID=TEXT --answer ID=TEXT …");
-                person(
-                    &format!("answers each question: {question}"),
-                    vec![shown, given],
-                )
+                let given = self.command("answer", OPEN_ANSWERS);
+                person(&format!("answers each question: {question}"), vec![given])
             }
             Next::Finish => person("ends the stage", vec![self.command("finish", "")]),
             Next::Decide { why, choices } => {
@@ -416,14 +460,4 @@ fn person(does: &str, commands: Vec<String>) -> NextAction {
         commands,
         ..plain(Actor::Person, &format!("a person {does}"))
     }
-}
-
-fn under(agent: &AgentName, step: Option<&StepId>) -> NextAction {
-    let step = step
-        .map(|step| format!(" on step {step}"))
-        .unwrap_or_default();
-    plain(
-        Actor::Agent(agent.clone()),
-        &format!("'{agent}' is working{step}"),
-    )
 }

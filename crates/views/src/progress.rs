@@ -3,6 +3,8 @@
 mod picture;
 mod route;
 
+use std::collections::BTreeMap;
+
 use engine::{AgentName, DispatchId, Pipeline, Run, Seconds, StageName, StepId, Time, Usage};
 
 use crate::layout::cut;
@@ -23,6 +25,10 @@ pub struct AtWork {
     pub elapsed: Seconds,
     /// The last thing that it did, in its program's words.
     pub action: Option<Untrusted>,
+    /// The last line that it said.
+    pub said: Option<Untrusted>,
+    /// How many of its tool calls were refused.
+    pub refused: u32,
     /// What it has used and the run has not counted yet.
     pub usage: Usage,
 }
@@ -32,9 +38,13 @@ pub struct AtWork {
 pub struct LiveState {
     /// Stages that the run has been in, in the order of the first visits.
     pub visited: Vec<StageName>,
+    /// How long it was in stages that it has left.
+    pub spent: BTreeMap<StageName, Seconds>,
     pub at_work: Vec<AtWork>,
     /// What the orchestrator waits for, where the run itself does not say.
     pub pause: Option<Untrusted>,
+    /// The keys that a person may press.
+    pub keys: Option<&'static str>,
 }
 
 /// How much fits on the terminal.
@@ -50,10 +60,12 @@ pub struct ProgressView {
     status: StatusView,
     /// Visited stages that are not ahead again.
     passed: Vec<StageName>,
+    spent: BTreeMap<StageName, Seconds>,
     /// The shortest path from here to the end.
     to_come: Vec<StageName>,
     at_work: Vec<AtWork>,
     pause: Option<Untrusted>,
+    keys: Option<&'static str>,
     now: Time,
 }
 
@@ -66,8 +78,10 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
     };
     let LiveState {
         mut visited,
+        spent,
         at_work,
         pause,
+        keys,
     } = live;
     let to_come = route::to_completion(pipeline, run);
     // A stage that is still ahead is not shown as passed, even if the run has been there.
@@ -82,9 +96,11 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
     ProgressView {
         status: status(pipeline, &so_far, context),
         passed: visited,
+        spent,
         to_come,
         at_work,
         pause,
+        keys,
         now,
     }
 }

@@ -136,8 +136,18 @@ fn miss_json(miss: &Miss) -> Value {
     }
 }
 
-/// `small: at most 3 files, at most 60 lines, size = small`.
+/// `small: size = small, at most 3 files, at most 60 lines`.
 pub(crate) fn rule_words(rule: &RouteRule) -> String {
+    let params = rule.params.iter();
+    let params = params.map(|(name, value)| format!("{name} = {value}"));
+    let verdicts = rule.verdicts.iter();
+    let verdicts = verdicts.map(|(stage, word)| format!("{stage} ended with {word}"));
+    let all: Vec<String> = params.chain(verdicts).chain(change_limits(rule)).collect();
+    format!("{}: {}", rule.outcome, all.join(", "))
+}
+
+/// What a rule allows the change to be: `at most 3 files`, `at most 60 lines`.
+pub(crate) fn change_limits(rule: &RouteRule) -> Vec<String> {
     let most = |number: Option<u32>, word: &str| {
         number.map(|number| format!("at most {}", count(u64::from(number), word)))
     };
@@ -145,19 +155,11 @@ pub(crate) fn rule_words(rule: &RouteRule) -> String {
         let globs: Vec<&str> = globs.iter().map(engine::PathGlob::as_str).collect();
         (!globs.is_empty()).then(|| format!("{word} {}", globs.join(", ")))
     };
-    let params = rule.params.iter();
-    let params = params.map(|(name, value)| format!("{name} = {value}"));
-    let verdicts = rule.verdicts.iter();
-    let verdicts = verdicts.map(|(stage, word)| format!("{stage} ended with {word}"));
-    let change = [
+    let limits = [
         most(rule.files, "file"),
         most(rule.lines, "line"),
         globs("within", &rule.within),
         globs("not in", &rule.avoids),
     ];
-    let all: Vec<String> = params
-        .chain(verdicts)
-        .chain(change.into_iter().flatten())
-        .collect();
-    format!("{}: {}", rule.outcome, all.join(", "))
+    limits.into_iter().flatten().collect()
 }

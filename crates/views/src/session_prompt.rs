@@ -345,7 +345,8 @@ impl SessionPrompt<'_> {
         let place = place.unwrap_or_default();
         format!(
             "ask the person each question of the worker{place} with AskUserQuestion, at most four in \
-             one call; copy the question and its options exactly"
+             one call; copy the question and its options exactly; \
+             where a question has no options, offer two likely answers, and the person can type another"
         )
     }
 

@@ -6,8 +6,8 @@ mod text;
 
 use engine::{
     AgentName, ArtifactName, CounterName, DispatchId, Driver, Duty, Gate, Hash, Mode, Outcome,
-    ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, StageName, Status, Step, Time,
-    Unguarded,
+    ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, Service, ServiceLimit,
+    StageName, Status, Step, Time, Unguarded,
 };
 pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
 use serde_json::Value;
@@ -50,6 +50,8 @@ pub struct StatusView {
     pub unjudged: u32,
     /// How many changes outside a worker's folder were recorded.
     pub outside: u32,
+    /// The branch of its own, and how far its delivery is.
+    pub place: Option<engine::RunPlace>,
     /// The work that no hook guarded.
     pub unguarded: Vec<UnguardedLine>,
     pub status: Status,
@@ -59,6 +61,8 @@ pub struct StatusView {
     pub review: Option<ReviewLine>,
     pub steps: Vec<StepLine>,
     pub dispatches: Vec<DispatchLine>,
+    /// The services that ask to wait now.
+    pub limits: Vec<ServiceLimit>,
     pub artifacts: Vec<ArtifactLine>,
     pub gates: Vec<(StageName, Gate)>,
     pub overrides: Vec<OverrideLine>,
@@ -139,6 +143,9 @@ pub struct DispatchLine {
     pub stage: StageName,
     pub attempt: u32,
     pub started_at: Time,
+    /// Nobody works on it at the moment.
+    pub rests: bool,
+    pub service: Option<Service>,
     pub running_for: Seconds,
 }
 
@@ -174,6 +181,28 @@ pub struct BudgetLine {
     pub what: Resource,
     pub used: u64,
     pub limit: Option<u64>,
+}
+
+impl BudgetLine {
+    /// `turns 9 of 40`, `cost 0.21 of 5.00`, `time 2m 5s of 2h`: the one way to write it.
+    pub(crate) fn text(&self) -> String {
+        let amount = |value: u64| match self.what {
+            Resource::Turns | Resource::Tokens => value.to_string(),
+            Resource::CostCents => crate::words::cents(value),
+            Resource::Time => crate::time::span(Seconds(value)),
+        };
+        let what = match self.what {
+            Resource::Turns => "turns",
+            Resource::Tokens => "tokens",
+            Resource::CostCents => "cost",
+            Resource::Time => "time",
+        };
+        let used = amount(self.used);
+        match self.limit {
+            Some(limit) => format!("{what} {used} of {}", amount(limit)),
+            None => format!("{what} {used}"),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

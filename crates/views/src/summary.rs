@@ -55,7 +55,7 @@ pub fn summary(
 }
 
 /// The page that a run leaves when it ends: what was done, checked and decided, what it cost, and where to look.
-pub(crate) fn report(
+pub fn report(
     pipeline: &Pipeline,
     run: &Run,
     entries: &[(u64, &Entry)],

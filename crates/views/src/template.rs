@@ -26,7 +26,7 @@ pub struct Template<'a> {
 const MOST_INSTRUCTIONS: u64 = 2_000_000;
 /// How deep a recursive loop may go.
 const MOST_CALLS: usize = 50;
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Most views are shorter, and need not grow.
 const FEW_BYTES: usize = 4 * 1024;
 
@@ -43,6 +43,11 @@ impl TemplateError {
         Self::new(format!("the format {} has no template", format.word()))
     }
 
+    /// A text that is longer than any view may be.
+    pub(crate) fn too_long() -> Self {
+        Self::new(format!("its output has more than {MOST_BYTES} bytes"))
+    }
+
     fn new(reason: String) -> Self {
         Self { line: None, reason }
     }
@@ -52,7 +57,12 @@ impl TemplateError {
             ErrorKind::OutOfFuel => {
                 format!("it needs more than {MOST_INSTRUCTIONS} instructions")
             }
-            ErrorKind::WriteFailure => format!("its output has more than {MOST_BYTES} bytes"),
+            ErrorKind::WriteFailure => {
+                return Self {
+                    line: error.line(),
+                    ..Self::too_long()
+                };
+            }
             kind => match error.detail() {
                 Some(detail) => format!("{kind}: {detail}"),
                 None => kind.to_string(),

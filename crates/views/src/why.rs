@@ -71,6 +71,9 @@ fn role(fact: &Fact) -> Role {
         Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::Placed(_)
+        | Fact::Delivered(_)
+        | Fact::DeliveryFailed { .. }
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }
         | Fact::Attached { .. }
@@ -101,6 +104,10 @@ fn role(fact: &Fact) -> Role {
         | Fact::Noted { .. } => Role::Evidence,
         Fact::Admitted { .. }
         | Fact::SentBack { .. }
+        | Fact::CutShort { .. }
+        | Fact::Limited(_)
+        | Fact::WentOn { .. }
+        | Fact::Driven { .. }
         | Fact::Refused { .. }
         | Fact::Retried { .. }
         | Fact::StepRetried { .. }

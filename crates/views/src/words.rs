@@ -1,8 +1,8 @@
 //! The words that every view uses for the same thing.
 
 use engine::{
-    Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, Source, Stage,
-    StageName, TreeAccess, Unguarded, Usage, Who, Work,
+    Conversation, Driver, Duty, End, Format, Gate, Hash, Mode, Pipeline, Process, ServiceLimit,
+    Source, Stage, StageName, TreeAccess, Unguarded, Usage, Who, Work,
 };
 use serde_json::{Value, json};
 
@@ -156,25 +156,44 @@ pub(crate) fn usage_json(usage: &Usage) -> Value {
     json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents })
 }
 
-/// `12 turns, 3400 tokens, 0.12 in cost`; empty when nothing was counted.
+/// A service that asks to wait.
+pub(crate) fn limit_json(limit: &ServiceLimit) -> Value {
+    json!({
+        "runner": limit.service.runner.as_str(),
+        "model": limit.service.model,
+        "until": crate::time::rfc3339(limit.until),
+        "named": limit.named,
+        "reason": limit.reason,
+    })
+}
+
+/// `until 2026-08-22T15:00:00Z, as claude (opus) said: …`.
+pub fn limit(limit: &ServiceLimit) -> String {
+    let (service, until) = (&limit.service, crate::time::rfc3339(limit.until));
+    let why = if limit.named {
+        format!("as {service} said")
+    } else {
+        format!("then {service} is asked again, which named no time")
+    };
+    format!("until {until}, {why}: {}", limit.reason)
+}
+
+/// `turns 12, tokens 3400, cost 0.12`; empty when nothing was counted.
 pub(crate) fn usage(usage: &Usage) -> String {
     let mut parts = Vec::new();
     if usage.turns > 0 {
-        parts.push(count(usage.turns, "turn"));
+        parts.push(format!("turns {}", usage.turns));
     }
     if usage.tokens > 0 {
-        parts.push(count(usage.tokens, "token"));
+        parts.push(format!("tokens {}", usage.tokens));
     }
     if usage.cost_cents > 0 {
-        parts.push(format!("{} in cost", cents(usage.cost_cents)));
+        parts.push(format!("cost {}", cents(usage.cost_cents)));
     }
     parts.join(", ")
 }
 
-/// `1.05`: the definition names no currency, so neither do we.
-pub(crate) fn cents(cents: u64) -> String {
-    format!("{}.{:02}", cents / 100, cents % 100)
-}
+pub(crate) use engine::cents;
 
 /// `1 step`, `3 steps`.
 pub(crate) fn count(number: u64, noun: &str) -> String {

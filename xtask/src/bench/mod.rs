@@ -14,6 +14,7 @@ mod peers;
 mod report;
 mod rounds;
 mod seat;
+mod steps;
 mod subject;
 
 use std::fs;
@@ -30,6 +31,7 @@ use subject::Subject;
 const HELP: &str = "\
 Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…] [--program PATH]
        cargo xtask bench --orchestrator [OPTIONS]
+       cargo xtask bench --steps [OPTIONS]
 
 Times one process at a time, all kinds in turn in every round, and prints the median of each as a
 ratio to a static process that does nothing:
@@ -73,6 +75,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         .any(|argument| argument == "--orchestrator")
     {
         return orchestrator::run(arguments);
+    }
+    if arguments.iter().any(|argument| argument == "--steps") {
+        return steps::run(arguments);
     }
     if arguments
         .iter()

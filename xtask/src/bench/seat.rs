@@ -199,7 +199,7 @@ impl Seat {
 }
 
 /// Small files of source text, a hundred in each folder.
-fn fill(project: &Path, files: usize) -> Result<(), Failure> {
+pub(super) fn fill(project: &Path, files: usize) -> Result<(), Failure> {
     for number in 0..files {
         let folder = project.join(format!("part-{}/module-{}", number / 5_000, number / 100));
         if number % 100 == 0 {

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Damage, damage};
@@ -11,8 +12,8 @@ use crate::entry::WorkResult;
 use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, WorkerId};
 use crate::outcome::{Fault, Outcome};
 use crate::run::{
-    Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Standing,
-    TreeAccess, Usage,
+    Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Service,
+    ServiceLimit, Standing, TreeAccess, Usage,
 };
 use crate::stage::Step;
 
@@ -100,7 +101,7 @@ fn know(run: &mut Run, dispatch: &Dispatch) {
         dispatch: dispatch.id,
         call: dispatch.call.clone(),
     };
-    run.workers.insert(worker.clone(), known);
+    Arc::make_mut(&mut run.workers).insert(worker.clone(), known);
     if run.workers.len() > MOST_KNOWN {
         // A worker with open work is not forgotten.
         let over =
@@ -108,7 +109,7 @@ fn know(run: &mut Run, dispatch: &Dispatch) {
         let over = run.workers.iter().filter(over);
         let oldest = over.min_by_key(|(_, known)| known.dispatch);
         if let Some(oldest) = oldest.map(|(worker, _)| worker.clone()) {
-            run.workers.remove(&oldest);
+            Arc::make_mut(&mut run.workers).remove(&oldest);
         }
     }
 }
@@ -131,9 +132,12 @@ pub(super) fn ended(
     let Some(dispatch) = run.dispatches.remove(&id) else {
         return damage(format!("dispatch {id} ends but was not open"));
     };
-    run.used.turns = run.used.turns.saturating_add(usage.turns);
-    run.used.tokens = run.used.tokens.saturating_add(usage.tokens);
-    run.used.cost_cents = run.used.cost_cents.saturating_add(usage.cost_cents);
+    run.used = run.used.and(usage);
+    // A service that works again after its time has no limit any more.
+    let limited = matches!(result, WorkResult::Fault { fault, .. } if *fault == Fault::Limited);
+    run.limits.retain(|limit| {
+        limited || limit.until > at || dispatch.service.as_ref() != Some(&limit.service)
+    });
     if matches!(result, WorkResult::Outcome(_)) {
         // Starting work is not progress yet: a session could call failing agents for ever.
         run.holds = 0;
@@ -157,6 +161,40 @@ pub(super) fn ended(
             }
         };
     }
+    Ok(())
+}
+
+/// The work stays open, and its time stands still.
+pub(super) fn cut_short(
+    run: &mut Run,
+    id: DispatchId,
+    usage: Usage,
+    at: Time,
+) -> Result<(), Damage> {
+    run.used = run.used.and(usage);
+    let dispatch = open(run, id)?;
+    dispatch.paused_at = dispatch.paused_at.or(Some(at));
+    Ok(())
+}
+
+pub(super) fn limited(run: &mut Run, limit: &ServiceLimit) {
+    run.limits.retain(|known| known.service != limit.service);
+    run.limits.push(limit.clone());
+}
+
+/// The time in which nobody worked does not count as time of the work.
+pub(super) fn went_on(
+    run: &mut Run,
+    id: DispatchId,
+    service: &Service,
+    at: Time,
+) -> Result<(), Damage> {
+    let dispatch = open(run, id)?;
+    if let Some(paused_at) = dispatch.paused_at.take() {
+        let rested = at.0.saturating_sub(paused_at.0);
+        dispatch.started_at = Time(dispatch.started_at.0.saturating_add(rested));
+    }
+    dispatch.service = Some(service.clone());
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use crate::problem::{CheckRule, Place, Problem};
 use crate::project_path;
 use crate::stage::{
     CheckWork, Commands, FieldOf, Leaves, Questions, ReviewWork, Stage, StepsSource, StepsWork,
-    Work,
+    Work, WorkerSettings,
 };
 use crate::steps::usable_steps;
 use crate::view::{View, ViewFormat};
@@ -376,6 +376,21 @@ impl Checker<'_> {
         }
     }
 
+    /// A panel names its reviewers because their judgement counts: nobody else may judge for them.
+    fn panel_fallback(&mut self, stage: &Stage, number: usize, settings: &WorkerSettings) {
+        let names = settings.model.is_some() || settings.runner.is_some();
+        if settings.fallbacks.is_empty() || !names {
+            return;
+        }
+        let place = place!["stages", stage.name, "panel", number];
+        let message = format!(
+            "the panel of `{}` names the model or program of a reviewer, and gives it a fallback",
+            stage.name
+        );
+        let hint = "write one model and no `fallback`: the review waits until it works again";
+        self.add(CheckRule::DemandedModel, place, message, hint);
+    }
+
     fn review(&mut self, stage: &Stage, work: &ReviewWork) {
         let place = place!["stages", stage.name, "panel"];
         if work.panel.is_empty() {
@@ -383,7 +398,8 @@ impl Checker<'_> {
             let hint = "write panel = [{ agent = \"…\", leaves = \"…\" }]";
             self.add(CheckRule::PanelEmpty, place.clone(), message, hint);
         }
-        for member in &work.panel {
+        for (number, member) in work.panel.iter().enumerate() {
+            self.panel_fallback(stage, number, &member.settings);
             let artifact = self.definition.artifacts.get(&member.leaves);
             let field = artifact.and_then(|artifact| artifact.outcome.as_ref());
             let words: Vec<&Outcome> = field

@@ -120,7 +120,7 @@ impl<'a> StageGraph<'a> {
         let stage = self.nodes[from].stage;
         for (way, edge) in stage.edges() {
             let straight = arrivals(self.definition, &self.nodes[from], &way, edge);
-            let longer = longer_ways(&self.nodes[from], stages, &straight);
+            let longer = outgrown(&self.nodes[from], stages, &straight);
             for (to, kind, barred) in straight.into_iter().chain(longer) {
                 let Some(target) = stages.get(&to) else {
                     continue;
@@ -268,7 +268,7 @@ fn arrivals(
 
 /// A run that came by the rule of a route goes its longer way, if it has outgrown the rule before it is
 /// judged or ends well.
-fn longer_ways<'a>(
+fn outgrown<'a>(
     node: &Node<'a>,
     stages: &BTreeMap<&StageName, &'a Stage>,
     straight: &[LinkTarget],
@@ -302,6 +302,39 @@ fn held_after<'a>(node: &Node<'a>, way: &Way<'_>, to: &StageName) -> HeldRoutes<
     }
     held.retain(|_, longer| *longer != to);
     held
+}
+
+/// Where a run that has outgrown the rules of these routes leaves the shorter way.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LongerWay {
+    pub from: StageName,
+    pub route: StageName,
+    pub to: StageName,
+}
+
+/// Every transition by which a run goes the longer way of a route, each once.
+pub fn longer_ways(definition: &Definition) -> Vec<LongerWay> {
+    let mut stages = definition.stages.iter();
+    if !stages.any(|stage| stage.work.as_route().is_some()) {
+        return Vec::new();
+    }
+    let graph = StageGraph::of(definition);
+    let outgrown = graph
+        .links
+        .iter()
+        .filter(|link| link.kind == LinkKind::Outgrown);
+    let ways: BTreeSet<LongerWay> = outgrown
+        .flat_map(|link| {
+            let (node, to) = (&graph.nodes[link.from], &graph.nodes[link.to].stage.name);
+            let left = node.held.iter().filter(move |(_, longer)| *longer == &to);
+            left.map(move |(route, _)| LongerWay {
+                from: node.stage.name.clone(),
+                route: (*route).clone(),
+                to: to.clone(),
+            })
+        })
+        .collect();
+    ways.into_iter().collect()
 }
 
 pub(super) fn check(graph: &StageGraph<'_>) -> Vec<Problem> {

@@ -1,10 +1,12 @@
 //! Routes: each has a default, rules that can be reached and can hold, and no agent alone decides one.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::definition::Definition;
+use crate::names::ParamName;
 use crate::outcome::Outcome;
 use crate::place;
 use crate::problem::{CheckRule, Place, Problem};
@@ -37,7 +39,27 @@ fn route(definition: &Definition, stage: &Stage, work: &RouteWork) -> Vec<Proble
         );
         problems.extend(by_word(definition, stage, rule));
     }
+    problems.extend(by_setting(definition, work));
     problems
+}
+
+/// Agents can write the settings file. One that did would choose the shorter way for the next run.
+fn by_setting(definition: &Definition, work: &RouteWork) -> Vec<Problem> {
+    let asked = work.rules.iter().flat_map(|rule| rule.params.keys());
+    let asked: BTreeSet<&ParamName> = asked.collect();
+    let set = asked.into_iter().filter(|name| {
+        let param = definition.params.get(*name);
+        param.is_some_and(|param| !param.settings.is_empty())
+    });
+    set.map(|name| Problem {
+        rule: CheckRule::RouteBySetting,
+        place: place!["params", name, "setting"],
+        message: format!("`{name}` decides a route, and an agent could write its setting"),
+        hint: String::from(
+            "remove `setting`: a person gives the value when the run starts, with `--param`",
+        ),
+    })
+    .collect()
 }
 
 fn dead(place: Place, message: String, hint: &str) -> Problem {

@@ -6,16 +6,15 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{Draft, Verdict, guard, task};
-use crate::amount::Amount;
 use crate::assign::{Assignment, assign, canonical_name};
 use crate::decision::Reply;
 use crate::duty::settings;
 use crate::entry::Fact;
 use crate::event::Asker;
-use crate::limits::amount;
+use crate::limits::overspent;
 use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, Time, WorkerId};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Duty, Run};
+use crate::run::{Dispatch, Driver, Duty, Run, Service};
 use crate::stage::Leaves;
 use crate::status::is_over;
 
@@ -28,6 +27,8 @@ pub(super) struct Request<'a> {
     pub call: Option<&'a CallId>,
     /// The worker whose conversation continues.
     pub resumed: Option<&'a WorkerId>,
+    /// What will work on it, if Gatewright starts it.
+    pub service: Option<&'a Service>,
 }
 
 pub(super) fn requested(
@@ -80,6 +81,7 @@ pub(super) fn requested(
         tree: strayed_from(&draft.run, &assignment.duty).or(draft.tree),
         call: request.call.cloned(),
         worker: request.resumed.cloned(),
+        service: request.service.cloned(),
         since: draft.at,
     };
     let leaves = assignment.leaves.clone();
@@ -211,6 +213,7 @@ struct WorkBefore {
     tree: Option<Hash>,
     call: Option<CallId>,
     worker: Option<WorkerId>,
+    service: Option<Service>,
     since: Time,
 }
 
@@ -261,6 +264,7 @@ pub(super) fn admit_done(
         tree: None,
         call: None,
         worker: None,
+        service: None,
         since,
     };
     admit(draft, agent, assignment, before_work)
@@ -298,6 +302,8 @@ fn admit(
         worked: false,
         sent_back: 0,
         started_at: before_work.since,
+        paused_at: None,
+        service: before_work.service,
         conversation: assignment.conversation,
         reach: assignment.reach,
         tree: before_work.tree,
@@ -312,40 +318,9 @@ fn admit(
     id
 }
 
-/// The part of the budget that is used up since it was last granted, if any.
-fn overspent(draft: &Draft<'_>) -> Option<String> {
-    let budget = &draft.pipeline.definition().budget;
-    let (run, from) = (&draft.run, draft.run.granted);
-    let limit = |limit: &Option<Amount>| {
-        let limit = limit.as_ref().and_then(|limit| amount(limit, run));
-        limit.map(u64::from)
-    };
-    let spent = |used: u64, before: u64, limit: Option<u64>, unit: &str| {
-        let used = used.saturating_sub(before);
-        limit
-            .filter(|limit| used >= *limit)
-            .map(|limit| format!("{used} of {limit} {unit}"))
-    };
-    let (used, before) = (run.used, from.used);
-    let elapsed = draft.at.since(from.at).0;
-    spent(used.turns, before.turns, limit(&budget.turns), "turns")
-        .or_else(|| spent(used.tokens, before.tokens, limit(&budget.tokens), "tokens"))
-        .or_else(|| {
-            let used = used.cost_cents.saturating_sub(before.cost_cents);
-            let limit = limit(&budget.cost_cents).filter(|limit| used >= *limit)?;
-            Some(format!("{} of {} in cost", cents(used), cents(limit)))
-        })
-        .or_else(|| spent(elapsed, 0, budget.time.map(|time| time.0), "seconds"))
-}
-
-/// `1.05`: the definition names no currency.
-fn cents(cents: u64) -> String {
-    format!("{}.{:02}", cents / 100, cents % 100)
-}
-
 /// No work starts when the budget is used up: the run waits for a person.
 pub(super) fn within_budget(draft: &mut Draft<'_>, what: &str) -> Result<(), Verdict> {
-    let Some(spent) = overspent(draft) else {
+    let Some(spent) = overspent(draft.pipeline, &draft.run, draft.at) else {
         return Ok(());
     };
     if !is_over(draft.pipeline, &draft.run) {

@@ -5,6 +5,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::{Draft, moving, session};
@@ -51,6 +52,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         queued: beginning.queued,
         environment: beginning.environment,
         base: beginning.base,
+        branch: beginning.branch.clone(),
     };
     let fact = Fact::Started(Box::new(started));
     first(
@@ -82,9 +84,11 @@ pub fn fork(
         id: id.clone(),
         started_at: at,
         dispatches: BTreeMap::new(),
-        workers: BTreeMap::new(),
+        workers: Arc::default(),
         session: None,
         bypass: None,
+        // It works where the other one works, and delivers nothing of its own.
+        place: None,
         ..state.clone()
     };
     let fact = Fact::Forked {

@@ -84,6 +84,7 @@ fn goes_on(draft: &mut Draft<'_>, actor: &Actor) -> bool {
         model: None,
         call: None,
         resumed: Some(&actor.id),
+        service: None,
     };
     match admit::requested(&mut trial, &request, None).reply {
         Reply::Allow => {
@@ -144,6 +145,7 @@ pub(super) fn written_to(
         model: None,
         call,
         resumed: Some(to),
+        service: None,
     };
     admit::requested(draft, &request, writer)
 }

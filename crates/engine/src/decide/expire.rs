@@ -25,7 +25,10 @@ pub(super) fn overdue(draft: &mut Draft<'_>, what: &Happening) -> Option<Verdict
         return None;
     }
     // Work that is seen to end is life, and its end must not be lost.
-    let lives = matches!(what, Happening::Work(WorkEvent::Ended { .. }));
+    let lives = matches!(
+        what,
+        Happening::Work(WorkEvent::Ended { .. } | WorkEvent::CutShort { .. })
+    );
     if !lives && is_stale(draft.pipeline, &draft.run, draft.at) {
         return stale(draft, what);
     }
@@ -97,7 +100,8 @@ fn expire_work(draft: &mut Draft<'_>) {
                 .pipeline
                 .stage(&open.stage)
                 .and_then(|stage| stage.timeout);
-            limit.is_some_and(|limit| draft.at.since(open.started_at) > limit)
+            let works = open.paused_at.is_none();
+            works && limit.is_some_and(|limit| draft.at.since(open.started_at) > limit)
         })
         .map(|open| open.id)
         .collect();

@@ -108,7 +108,7 @@ fn choose(draft: &mut Draft<'_>, choice: &Outcome, words: Option<&Words>) -> Ver
         let reason = format!("'{choice}' needs your words: type them behind it, in quotes");
         return draft.refuse(Rule::WordsMissing, "answer", reason);
     }
-    if let Some(refused) = edits::untaken(draft) {
+    if let Some(refused) = edits::untaken(draft, Some(choice)) {
         return refused;
     }
     if let (Some(artifact), Some(words)) = (ask.leaves(), said) {
@@ -158,7 +158,7 @@ fn questions(draft: &mut Draft<'_>, given: &BTreeMap<String, String>, content: H
     if let Err(reason) = complete(&draft.evidence.questions, given) {
         return draft.refuse(Rule::AnswersIncomplete, "answer", reason);
     }
-    if let Some(refused) = edits::untaken(draft) {
+    if let Some(refused) = edits::untaken(draft, None) {
         return refused;
     }
     keep_answer(draft, leaves, content);
@@ -298,7 +298,14 @@ pub(super) fn retry(draft: &mut Draft<'_>) -> Verdict {
     if let Err(verdict) = draft.person("retry") {
         return verdict;
     }
-    if !matches!(draft.run.standing, Standing::Stuck { .. }) {
+    let is_stuck = matches!(draft.run.standing, Standing::Stuck { .. });
+    let mut limits = draft.run.limits.iter();
+    if !is_stuck && limits.any(|limit| limit.until > draft.at) {
+        // The person knows more about their account than its service said.
+        draft.record(Rule::Retry, Fact::Unstuck);
+        return Verdict::done(Rule::Retry);
+    }
+    if !is_stuck {
         let reason = String::from("nothing has failed here");
         return draft.refuse(Rule::NothingToRetry, "retry", reason);
     }

@@ -296,6 +296,10 @@ pub(super) fn taken_up(draft: &mut Draft<'_>) -> Verdict {
         let reason = "the run is not queued".to_string();
         return draft.refuse(Rule::TakeUp, &String::from("pick up the run"), reason);
     }
+    if draft.run.is_unplaced() {
+        let reason = "the run's worktree is not made yet".to_string();
+        return draft.refuse(Rule::TakeUp, &String::from("pick up the run"), reason);
+    }
     draft.record(Rule::TakeUp, Fact::TakenUp);
     Verdict::done(Rule::TakeUp)
 }

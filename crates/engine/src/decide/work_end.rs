@@ -335,7 +335,7 @@ fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
 }
 
 /// The run has left the stage, or is over: the work is recorded without effect.
-fn is_late(draft: &Draft<'_>, dispatch: &Dispatch) -> bool {
+pub(super) fn is_late(draft: &Draft<'_>, dispatch: &Dispatch) -> bool {
     let ends = draft
         .stage()
         .is_some_and(|stage| matches!(stage.work, Work::End(_)));
@@ -460,9 +460,11 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
 /// How often a fault is retried here.
 pub(super) fn retries(draft: &Draft<'_>, stage: &Stage, fault: Fault, handled: bool) -> u32 {
     match &stage.retry {
+        // A limit is not a fault of the stage, so its `retry` does not count.
+        _ if fault == Fault::Limited && handled => 0,
+        _ if fault == Fault::Limited => LIMITED_RETRIES,
         Some(Retry { max, .. }) => amount(max, &draft.run).unwrap_or(DEFAULT_RETRIES),
         None if handled => 0,
-        None if fault == Fault::Limited => LIMITED_RETRIES,
         None => DEFAULT_RETRIES,
     }
 }

@@ -55,6 +55,16 @@ impl OldTexts {
         }
     }
 
+    /// The file of this path in this commit, whatever the run found.
+    pub(super) fn of_commit(
+        &mut self,
+        commit: &str,
+        path: &str,
+    ) -> Result<Option<Vec<u8>>, Unseen> {
+        let bytes = self.ask(commit, path);
+        bytes.map_err(|_| format!("git cannot read {path} of the last commit"))
+    }
+
     /// The file, if the commit has one of a reasonable size.
     fn ask(&mut self, commit: &str, path: &str) -> std::io::Result<Option<Vec<u8>>> {
         if commit.is_empty() {

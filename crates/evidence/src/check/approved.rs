@@ -256,7 +256,7 @@ const INLINE: [(&str, &[&str]); 9] = [
 
 /// May this command from an agent run? The error says why not and what to write.
 pub(super) fn acceptable(words: &[String]) -> Result<(), String> {
-    let shown = text::line(&words.join(" "), 200);
+    let shown = text::line(&engine::shell_words(words), 200);
     let Some((program, arguments)) = words.split_first() else {
         return Err(String::from(
             "a command is empty; write a program and its words",

@@ -51,7 +51,7 @@ pub(super) fn run(
     limits: &CheckLimits<'_>,
 ) -> Result<Finished, Error> {
     let watching = |cause| Error::Watching {
-        command: text::line(&command.argv.join(" "), 200),
+        command: text::line(&engine::shell_words(&command.argv), 200),
         cause,
     };
     let started = Instant::now();
@@ -125,7 +125,7 @@ fn spawn(
 }
 
 fn could_not_start(prepared: &Prepared, cause: &str) -> String {
-    let argv = prepared.argv.join(" ");
+    let argv = engine::shell_words(&prepared.argv);
     format!("`{argv}` could not be started: {cause}")
 }
 

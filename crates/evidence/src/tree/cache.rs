@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use engine::Hash;
 use rustix::fs::Stat;
 
-const HEADER: &[u8] = b"gatewright stat cache 2\n";
+const HEADER: &[u8] = b"gatewright stat cache 3\n";
 
 /// A file that changed less long before the look may change again with the same times.
 const RACY_NANOSECONDS: i64 = 2_000_000_000;
@@ -74,6 +74,42 @@ pub(super) struct ReadFile {
     pub was_known: bool,
 }
 
+/// What the last look found, as far as a later one can find the same without reading anything again.
+///
+/// Invariant: every file of that tree is in the cache, and so is every link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LastLook {
+    /// The hash of all that decides which files count.
+    pub rules: Hash,
+    pub tree: Hash,
+}
+
+impl LastLook {
+    /// As stored.
+    const LENGTH: usize = 2 * size_of::<Hash>();
+
+    fn bytes(look: Option<&Self>) -> [u8; Self::LENGTH] {
+        let mut bytes = [0; Self::LENGTH];
+        if let Some(Self { rules, tree }) = look {
+            let (first, second) = bytes.split_at_mut(size_of::<Hash>());
+            first.copy_from_slice(&rules.0);
+            second.copy_from_slice(&tree.0);
+        }
+        bytes
+    }
+
+    /// Zeros are none.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (rules, tree) = bytes.split_at_checked(size_of::<Hash>())?;
+        let hash = |bytes: &[u8]| bytes.try_into().ok().map(Hash);
+        let look = Self {
+            rules: hash(rules)?,
+            tree: hash(tree)?,
+        };
+        (look.tree != Hash([0; 32])).then_some(look)
+    }
+}
+
 /// What is known of the files of a tree, in the order of their paths.
 pub(super) struct Cache {
     path: Option<PathBuf>,
@@ -81,26 +117,37 @@ pub(super) struct Cache {
     bytes: Vec<u8>,
     /// Where the entry of each file begins.
     entries: Vec<usize>,
+    pub(super) last: Option<LastLook>,
 }
+
+/// Where the first entry begins.
+const FIRST: usize = HEADER.len() + LastLook::LENGTH;
 
 /// The length of a path, a stat key and a hash.
 const FIXED: usize = size_of::<u32>() + StatKey::LENGTH + size_of::<Hash>();
 
 impl Cache {
+    /// The cache of this root in this folder.
     pub(super) fn load(folder: Option<&Path>, root: &Path) -> Self {
         let name = |folder: &Path| {
             let root = crate::hash(root.as_os_str().as_encoded_bytes()).to_string();
             folder.join(format!("tree-{}", &root[..32]))
         };
-        let path = folder.map(name);
+        Self::at(folder.map(name))
+    }
+
+    /// The cache in this file.
+    pub(super) fn at(path: Option<PathBuf>) -> Self {
         let read = path.as_ref().and_then(|path| std::fs::read(path).ok());
         let bytes = read.unwrap_or_default();
-        let entries = entries(&bytes).unwrap_or_default();
+        let entries = entries(&bytes);
+        let last = bytes.get(HEADER.len()..FIRST).and_then(LastLook::read);
         Self {
             path,
             now: now(),
+            last: last.filter(|_| entries.is_some()),
+            entries: entries.unwrap_or_default(),
             bytes,
-            entries,
         }
     }
 
@@ -111,6 +158,7 @@ impl Cache {
             now: 0,
             bytes: Vec::new(),
             entries: Vec::new(),
+            last: None,
         }
     }
 
@@ -140,21 +188,39 @@ impl Cache {
         hash.try_into().ok().map(Hash).filter(|_| is_same)
     }
 
-    /// Saves what can be trusted the next time: files in the order of their paths.
-    pub(super) fn save<'f>(&self, files: impl Iterator<Item = (&'f [u8], &'f ReadFile)> + Clone) {
-        let Some(path) = &self.path else { return };
+    /// What can be trusted the next time: files in the order of their paths.
+    pub(super) fn unsaved<'f>(
+        &self,
+        files: impl Iterator<Item = (&'f [u8], &'f ReadFile)> + Clone,
+    ) -> Unsaved<'_> {
         let can_be_trusted = |file: &ReadFile| file.was_known || !file.stat_key.is_racy(self.now);
+        let all = files.clone().count();
         let files = files.filter(|(_, file)| can_be_trusted(file));
+        let trusted = files.clone().count();
         let is_new = files.clone().any(|(_, file)| !file.was_known);
-        if is_new || files.clone().count() != self.entries.len() {
-            // An unwritable cache only makes the next time slower.
-            let _ = write(path, &bytes(files));
+        let is_other = is_new || trusted != self.entries.len();
+        let is_saved = self.path.is_some();
+        Unsaved {
+            cache: self,
+            bytes: (is_other && is_saved).then(|| bytes(files)),
+            is_whole: trusted == all,
         }
     }
 
+    /// How many files it knows.
+    pub(super) fn count(&self) -> usize {
+        self.entries.len()
+    }
+
     /// The paths that it knows, in their order.
-    pub(super) fn files(&self) -> impl Iterator<Item = &[u8]> {
-        self.entries.iter().map(|entry| self.file(*entry))
+    pub(super) fn files(&self) -> Vec<&[u8]> {
+        self.files_from(0, self.entries.len())
+    }
+
+    /// So many of them, from this one on.
+    pub(super) fn files_from(&self, first: usize, most: usize) -> Vec<&[u8]> {
+        let entries = self.entries.iter().skip(first).take(most);
+        entries.map(|entry| self.file(*entry)).collect()
     }
 
     fn part(&self, from: usize, length: usize) -> &[u8] {
@@ -167,8 +233,37 @@ impl Cache {
     }
 }
 
+/// What a look has learned.
+pub(super) struct Unsaved<'c> {
+    cache: &'c Cache,
+    /// What the file must hold, unless it holds it.
+    bytes: Option<Vec<u8>>,
+    /// No file may change again unseen.
+    is_whole: bool,
+}
+
+impl Unsaved<'_> {
+    /// Saves it, and the look if these are all of its files.
+    pub(super) fn save(self, look: Option<LastLook>) {
+        let look = look.filter(|_| self.is_whole);
+        let mut bytes = match self.bytes {
+            Some(bytes) => bytes,
+            // What was known of the last look stays true with the same files.
+            None if look.is_none() || look == self.cache.last => return,
+            None => self.cache.bytes.clone(),
+        };
+        if let (Some(path), Some(place)) = (&self.cache.path, bytes.get_mut(HEADER.len()..FIRST)) {
+            place.copy_from_slice(&LastLook::bytes(look.as_ref()));
+            // An unwritable cache only makes the next time slower.
+            let _ = write(path, &bytes);
+        }
+    }
+}
+
+/// Without a look.
 fn bytes<'f>(files: impl Iterator<Item = (&'f [u8], &'f ReadFile)>) -> Vec<u8> {
     let mut bytes = HEADER.to_vec();
+    bytes.extend_from_slice(&LastLook::bytes(None));
     for (path, file) in files {
         if let Ok(length) = u32::try_from(path.len()) {
             bytes.extend_from_slice(&length.to_le_bytes());
@@ -184,7 +279,7 @@ fn bytes<'f>(files: impl Iterator<Item = (&'f [u8], &'f ReadFile)>) -> Vec<u8> {
 fn entries(bytes: &[u8]) -> Option<Vec<usize>> {
     bytes.strip_prefix(HEADER)?;
     let mut entries = Vec::new();
-    let mut at = HEADER.len();
+    let mut at = FIRST;
     while at < bytes.len() {
         entries.push(at);
         at = at.checked_add(FIXED)?.checked_add(length(bytes, at)?)?;
@@ -252,7 +347,7 @@ mod tests {
             ("d", file(3, true)),
         ];
         let saved = files.iter().map(|(path, file)| (path.as_bytes(), file));
-        load().save(saved);
+        load().unsaved(saved).save(None);
         let cache = load();
         for (at, (from, _)) in files.iter().enumerate() {
             let mut place = cache.place(from.as_bytes(), 0);
@@ -285,7 +380,7 @@ mod tests {
                 was_known,
                 ..file(1, was_known)
             };
-            cache.save([(&b"a"[..], &file)].into_iter());
+            cache.unsaved([(&b"a"[..], &file)].into_iter()).save(None);
             let again = Cache::load(Some(folder.path()), root);
             let known = known(&again, b"a", &young);
             assert_eq!(known.is_some(), was_known);
@@ -297,14 +392,16 @@ mod tests {
         let (folder, root) = (tempfile::tempdir().unwrap(), Path::new("/p"));
         let cache = Cache::load(Some(folder.path()), root);
         let path = cache.path.clone().unwrap();
-        cache.save([(&b"a"[..], &file(1, true))].into_iter());
+        cache
+            .unsaved([(&b"a"[..], &file(1, true))].into_iter())
+            .save(None);
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let cut = Cache::load(Some(folder.path()), root);
             assert_eq!(known(&cut, b"a", &key(1)), None, "{length}");
         }
-        std::fs::write(&path, [HEADER, &[0xff; 80]].concat()).unwrap();
+        std::fs::write(&path, [HEADER, &[0xff; 144]].concat()).unwrap();
         let nonsense = Cache::load(Some(folder.path()), root);
         assert_eq!(known(&nonsense, b"a", &key(1)), None);
     }

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
+use sha2::{Digest as _, Sha256};
 
 use super::escape;
 use super::manifest::{EntryKind, ManifestLine};
@@ -24,6 +25,8 @@ const DEEPEST_REPOSITORY: usize = 8;
 pub(super) struct Listing {
     pub files: Vec<Listed>,
     pub lines: Vec<ManifestLine>,
+    /// It has more than one listing of git says.
+    pub is_nested: bool,
 }
 
 /// One file of the tree.
@@ -56,25 +59,97 @@ impl Standing {
 }
 
 pub(super) fn list(project: &Project) -> Result<Listing, Error> {
-    let (listing, _) = list_while(project, || LookingAhead::Done(AheadOfList::nothing()))?;
-    Ok(listing)
+    let (begun, ahead) = Begun::begin(project, || LookingAhead::Done(AheadOfList::nothing()))?;
+    begun.finish(&ahead.finish())
 }
 
-/// Lists the files. While git is at work, we look at those of the last look.
-pub(super) fn list_while(
-    project: &Project,
-    look_ahead: impl FnOnce() -> LookingAhead,
-) -> Result<(Listing, AheadOfList), Error> {
-    let (mut listing, ahead) = match &project.repository {
-        Some(repository) => list_repository(&project.root, repository, look_ahead)?,
-        None => {
+/// A listing of which git has said its part.
+pub(super) enum Begun {
+    Repository {
+        git: Git,
+        place: Place,
+        files: GitFiles,
+        /// The rules outside of the tree.
+        lines: Vec<ManifestLine>,
+    },
+    /// Without git.
+    Folder(Vec<Listed>),
+}
+
+impl Begun {
+    /// Lists the files. While git is at work, we look at those of the last look.
+    pub(super) fn begin(
+        project: &Project,
+        look_ahead: impl FnOnce() -> LookingAhead,
+    ) -> Result<(Self, LookingAhead), Error> {
+        let Some(repository) = &project.repository else {
             let files = all(walk(&project.root, b"", MOST_FILES)?, Standing::Unknown);
-            let lines = Vec::new();
-            (Listing { files, lines }, look_ahead().finish())
+            return Ok((Self::Folder(files), look_ahead()));
+        };
+        let place = Place {
+            root: project.root.clone(),
+            repository: repository.clone(),
+            prefix: Vec::new(),
+            depth: 0,
+        };
+        let git = Git::find()?;
+        let git_dir = &repository.git_dir;
+        let (files, (ahead, rules)) = git.files_while(&project.root, git_dir, || {
+            (look_ahead(), personal_rules(&git, &place))
+        })?;
+        let lines = rules?.into_iter().chain(own_rules(&place)?).collect();
+        let begun = Self::Repository {
+            git,
+            place,
+            files,
+            lines,
+        };
+        Ok((begun, ahead))
+    }
+
+    /// All that decides which files there are, as far as one listing says it.
+    pub(super) fn add_to(&self, digest: &mut Sha256) -> bool {
+        match self {
+            Self::Folder(_) => false,
+            Self::Repository { files, lines, .. } => {
+                for line in lines {
+                    digest.update(line.hash.0);
+                    digest.update(line.path.as_bytes());
+                }
+                digest.update(b"\0files\0");
+                digest.update(files.bytes());
+                true
+            }
         }
-    };
-    sort(&mut listing.files);
-    Ok((listing, ahead))
+    }
+
+    pub(super) fn finish(self, ahead: &AheadOfList) -> Result<Listing, Error> {
+        let mut listing = match self {
+            Self::Folder(files) => Listing {
+                files,
+                ..Listing::default()
+            },
+            Self::Repository {
+                git,
+                place,
+                files,
+                lines,
+            } => {
+                let mut lister = Lister {
+                    git,
+                    listing: Listing {
+                        lines,
+                        ..Listing::default()
+                    },
+                    cursor: ahead.cursor(),
+                };
+                lister.add(&place, &files)?;
+                lister.listing
+            }
+        };
+        sort(&mut listing.files);
+        Ok(listing)
+    }
 }
 
 /// Sorts the files; one that is listed twice is tracked if one of them is.
@@ -110,39 +185,8 @@ fn is_plain(root: &Path, path: &str) -> bool {
     }
 }
 
-fn list_repository(
-    root: &Path,
-    repository: &Repository,
-    look_ahead: impl FnOnce() -> LookingAhead,
-) -> Result<(Listing, AheadOfList), Error> {
-    let place = Place {
-        root: root.to_path_buf(),
-        repository: repository.clone(),
-        prefix: Vec::new(),
-        depth: 0,
-    };
-    let git = Git::find()?;
-    let (files, (ahead, rules)) = git.files_while(root, &repository.git_dir, || {
-        (look_ahead(), personal_rules(&git, &place))
-    })?;
-    let ahead = ahead.finish();
-    let listing = Listing {
-        files: Vec::new(),
-        lines: rules?.into_iter().collect(),
-    };
-    let cursor = ahead.cursor();
-    let mut lister = Lister {
-        git,
-        listing,
-        cursor,
-    };
-    lister.add(&place, &files)?;
-    let listing = lister.listing;
-    Ok((listing, ahead))
-}
-
 /// A worktree, its repository, and its path in the project.
-struct Place {
+pub(super) struct Place {
     root: PathBuf,
     repository: Repository,
     prefix: Vec<u8>,
@@ -176,12 +220,12 @@ impl Lister<'_> {
             });
         }
         let files = self.git.files(&place.root, &place.repository.git_dir)?;
+        self.listing.lines.extend(own_rules(place)?);
         self.add(place, &files)
     }
 
     /// Adds these files, which git listed in this repository.
     fn add(&mut self, place: &Place, files: &GitFiles) -> Result<(), Error> {
-        self.listing.lines.extend(own_rules(place)?);
         let folder = Folder::open(&place.root).map_err(|cause| Error::Unreadable {
             path: escape(&place.prefix),
             cause,
@@ -211,6 +255,7 @@ impl Lister<'_> {
     /// Adds a folder that git lists as one entry: a submodule, or, with a slash at its end, an
     /// untracked repository.
     fn inside(&mut self, outer: &Place, path: &[u8]) -> Result<(), Error> {
+        self.listing.is_nested = true;
         let name = path.strip_suffix(b"/").unwrap_or(path);
         let (root, prefix) = (outer.root.join(path_of(name)), join(&outer.prefix, name));
         let GitEntry::Repository(repository) = repository::find(&root) else {

@@ -122,7 +122,7 @@ impl<'a> Litter<'a> {
 }
 
 /// Is it a cache or a report by its name alone?
-pub(super) fn is_cache(path: &[u8]) -> bool {
+pub fn is_cache(path: &[u8]) -> bool {
     let Ok(path) = std::str::from_utf8(path) else {
         return false;
     };

@@ -1,17 +1,19 @@
 //! Reads the files of a tree: the status of each, and the content of those that the cache does not know.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use engine::Hash;
 use rustix::fs::FileType;
-use sha2::{Digest, Sha256};
 
-use super::cache::{Cache, ReadFile, StatKey};
+use super::cache::{Cache, LastLook, ReadFile, StatKey, Unsaved};
 use super::listing::Listed;
 use super::manifest::EntryKind;
+use super::naming::Naming;
 use crate::beneath::{self, Folder, Refused};
 use crate::content::hash;
 use crate::error::Error;
@@ -20,14 +22,24 @@ use crate::escape::escape;
 /// So many files are worth a thread.
 const MANY: usize = 10_000;
 
+/// So many files a thread takes at once.
+const PART: usize = 2_000;
+
+/// How a tree names contents.
+const NAMING: Naming = Naming::Content;
+
+/// How often a file is read that changes its length meanwhile.
+const MOST_READS: usize = 3;
+
 /// More threads than these wait for each other.
 const MOST_THREADS: usize = 8;
 
 /// What is at a path.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found {
+    /// A file or a link.
     File(EntryKind, ReadFile),
-    /// A link, a folder, a pipe or a device.
+    /// A folder, a pipe or a device.
     Other(EntryKind, Hash),
     /// A deleted file has no line.
     Gone,
@@ -49,11 +61,10 @@ impl AheadOfList {
         }
     }
 
-    /// While git lists the files, nearly all of which were there the last time. Git needs a processor, too.
+    /// Looks at few files.
     fn look(root: &Path, cache: Cache) -> Self {
-        let files: Vec<&[u8]> = cache.files().collect();
         // A file that cannot be read now is read again when it is known to count.
-        let found = in_threads(root, &files, &cache, processors().saturating_sub(1));
+        let found = in_threads(root, &cache.files(), (&cache, NAMING), 1);
         let found = found.unwrap_or_default();
         Self { cache, found }
     }
@@ -65,50 +76,145 @@ impl AheadOfList {
         }
     }
 
-    /// What is at each of these paths, which are sorted. What is there now is known the next time.
+    /// Is everything as it was at this look, without any file that must be read?
+    pub(super) fn is_as_at(&self, look: &LastLook) -> bool {
+        let is_known = |found: &Found| match found {
+            Found::File(_, file) => file.was_known,
+            Found::Other(..) | Found::Gone => false,
+        };
+        self.cache.last == Some(*look)
+            && self.found.len() == self.cache.count()
+            && self.found.iter().all(is_known)
+    }
+
+    /// What is at each of these paths, which are sorted.
     pub(super) fn read(&self, root: &Path, files: &[Listed]) -> Result<Vec<Found>, Error> {
         let mut cursor = self.cursor();
         let known = files.iter().map(|file| cursor.find(&file.path));
         let known: Vec<Option<Found>> = known.collect();
         let paths = files.iter().map(|file| file.path.as_slice());
-        let rest = paths.clone().zip(&known);
+        let rest = paths.zip(&known);
         let rest = rest.filter(|(_, known)| known.is_none());
         let rest: Vec<&[u8]> = rest.map(|(path, _)| path).collect();
-        let mut read = in_threads(root, &rest, &self.cache, processors())?.into_iter();
+        let mut read = in_threads(root, &rest, (&self.cache, NAMING), processors())?.into_iter();
         let found = known.into_iter();
         let found = found.filter_map(|known| known.or_else(|| read.next()));
-        let found: Vec<Found> = found.collect();
-        let regular = paths.zip(&found).filter_map(|(path, found)| match found {
-            Found::File(_, file) => Some((path, file)),
-            Found::Other(..) | Found::Gone => None,
-        });
-        self.cache.save(regular);
-        Ok(found)
+        Ok(found.collect())
     }
+
+    /// What was found there is known the next time.
+    pub(super) fn unsaved(&self, files: &[Listed], found: &[Found]) -> Unsaved<'_> {
+        let paths = files.iter().map(|file| file.path.as_slice());
+        unsaved(&self.cache, paths.zip(found))
+    }
+}
+
+fn unsaved<'c, 'f>(
+    cache: &'c Cache,
+    found: impl Iterator<Item = (&'f [u8], &'f Found)> + Clone,
+) -> Unsaved<'c> {
+    cache.unsaved(found.filter_map(|(path, found)| match found {
+        Found::File(_, file) => Some((path, file)),
+        Found::Other(..) | Found::Gone => None,
+    }))
+}
+
+/// What is at each of these paths, which are sorted.
+pub(super) fn named(
+    root: &Path,
+    files: &[&[u8]],
+    cache: &Cache,
+    naming: Naming,
+) -> Result<Vec<Found>, Error> {
+    let found = in_threads(root, files, (cache, naming), processors())?;
+    unsaved(cache, files.iter().copied().zip(&found)).save(None);
+    Ok(found)
 }
 
 /// A look ahead that may still be going on.
 pub(super) enum LookingAhead {
     Done(AheadOfList),
-    /// A thread looks at many files while somebody reads what git lists.
-    Working(JoinHandle<AheadOfList>),
+    /// Threads look at many files while somebody reads what git lists.
+    Working(Arc<SharedLook>, Vec<JoinHandle<()>>),
+}
+
+/// Many files, at which several threads look: each takes the next part that nobody has taken.
+pub(super) struct SharedLook {
+    root: PathBuf,
+    cache: Cache,
+    next: AtomicUsize,
+    found: Mutex<Vec<(usize, Vec<Found>)>>,
+}
+
+impl SharedLook {
+    /// Looks until nothing is left. Where a file cannot be read now, its part is read again later.
+    fn work(&self) {
+        let Ok(mut reader) = Reader::new(&self.root, &self.cache, NAMING) else {
+            return;
+        };
+        loop {
+            let first = self.next.fetch_add(PART, Ordering::Relaxed);
+            let files = self.cache.files_from(first, PART);
+            if files.is_empty() {
+                return;
+            }
+            if let Ok(found) = reader.all(&files) {
+                let mut all = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+                all.push((first, found));
+            }
+        }
+    }
+
+    fn finish(self) -> AheadOfList {
+        let found = self.found.into_inner();
+        let mut parts = found.unwrap_or_else(PoisonError::into_inner);
+        parts.sort_unstable_by_key(|(first, _)| *first);
+        let mut found = Vec::with_capacity(self.cache.count());
+        found.extend(parts.into_iter().flat_map(|(_, part)| part));
+        // Each stands for the path at its place: with a part missing, nothing is known.
+        if found.len() != self.cache.count() {
+            found.clear();
+        }
+        AheadOfList {
+            cache: self.cache,
+            found,
+        }
+    }
 }
 
 impl LookingAhead {
     pub(super) fn begin(root: &Path, cache: Cache) -> Self {
-        if cache.files().count() < MANY {
+        if cache.count() < MANY {
             return Self::Done(AheadOfList::look(root, cache));
         }
-        let root = root.to_owned();
-        Self::Working(thread::spawn(move || AheadOfList::look(&root, cache)))
+        let shared = Arc::new(SharedLook {
+            root: root.to_owned(),
+            cache,
+            next: AtomicUsize::new(0),
+            found: Mutex::default(),
+        });
+        // Git needs a processor, too.
+        let threads = processors().saturating_sub(1).clamp(1, MOST_THREADS);
+        let work = || {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || shared.work())
+        };
+        let threads = (0..threads).map(|_| work()).collect();
+        Self::Working(shared, threads)
     }
 
+    /// Helps with what is left.
     pub(super) fn finish(self) -> AheadOfList {
         match self {
             Self::Done(ahead) => ahead,
-            Self::Working(thread) => {
-                let joined = thread.join();
-                joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            Self::Working(shared, threads) => {
+                shared.work();
+                for thread in threads {
+                    let joined = thread.join();
+                    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                }
+                let shared = Arc::into_inner(shared);
+                shared.map_or_else(AheadOfList::nothing, SharedLook::finish)
             }
         }
     }
@@ -142,7 +248,7 @@ fn processors() -> usize {
 fn in_threads(
     root: &Path,
     files: &[&[u8]],
-    cache: &Cache,
+    (cache, naming): (&Cache, Naming),
     most: usize,
 ) -> Result<Vec<Found>, Error> {
     let threads = (files.len() / MANY).clamp(1, most.clamp(1, MOST_THREADS));
@@ -151,7 +257,7 @@ fn in_threads(
     let Some(first) = parts.next() else {
         return Ok(Vec::new());
     };
-    let read = |files: &[&[u8]]| Reader::new(root, cache)?.all(files);
+    let read = |files: &[&[u8]]| Reader::new(root, cache, naming)?.all(files);
     thread::scope(|scope| {
         let others: Vec<_> = parts
             .map(|files| scope.spawn(move || read(files)))
@@ -170,12 +276,13 @@ struct Reader<'c> {
     root: Folder,
     open: Option<(Vec<u8>, Option<Folder>)>,
     cache: &'c Cache,
+    naming: Naming,
     /// Where in the cache the next file may be.
     next: usize,
 }
 
 impl<'c> Reader<'c> {
-    fn new(root: &Path, cache: &'c Cache) -> Result<Self, Error> {
+    fn new(root: &Path, cache: &'c Cache, naming: Naming) -> Result<Self, Error> {
         let unreadable = |cause| Error::Unreadable {
             path: root.display().to_string(),
             cause,
@@ -184,6 +291,7 @@ impl<'c> Reader<'c> {
             root: Folder::open(root).map_err(unreadable)?,
             open: None,
             cache,
+            naming,
             next: 0,
         })
     }
@@ -208,39 +316,35 @@ impl<'c> Reader<'c> {
     }
 
     fn look(&mut self, path: &[u8]) -> Result<Found, Refused> {
-        let (folder, name) = match path.iter().rposition(|byte| *byte == b'/') {
-            Some(slash) => (&path[..slash], &path[slash + 1..]),
-            None => (&path[..0], path),
-        };
+        let (folder, name) = beneath::split(path);
         let Some(folder) = self.folder(folder)? else {
             return Err(Refused::Absent);
         };
         let stat = folder.stat(name)?;
         match beneath::kind(&stat) {
-            FileType::Symlink => {
-                let target = folder.link(name).map_err(Refused::Io)?;
-                Ok(Found::Other(EntryKind::Link, hash(&target)))
-            }
+            FileType::Symlink => self
+                .content(path, name, StatKey::of(&stat), link_hash)
+                .map(|link| Found::File(EntryKind::Link, link)),
             FileType::RegularFile => {
                 let kind = if stat.st_mode & 0o100 == 0 {
                     EntryKind::File
                 } else {
                     EntryKind::Program
                 };
-                let stat_key = StatKey::of(&stat);
-                self.content(path, name, stat_key)
+                self.content(path, name, StatKey::of(&stat), content_hash)
                     .map(|file| Found::File(kind, file))
             }
             other => Err(Refused::NotAFile(beneath::description(other))),
         }
     }
 
-    /// The content of a file in the open folder.
+    /// The content of a file or link in the open folder.
     fn content(
         &mut self,
         path: &[u8],
         name: &[u8],
         stat_key: StatKey,
+        read: fn(&Folder, &[u8], Naming) -> Result<Hash, Refused>,
     ) -> Result<ReadFile, Refused> {
         self.next = self.cache.place(path, self.next);
         let known = self.cache.hash_at(self.next, path, &stat_key);
@@ -249,7 +353,7 @@ impl<'c> Reader<'c> {
             None => {
                 let open = self.open.as_ref().filter(|_| name.len() < path.len());
                 let folder = open.and_then(|(_, folder)| folder.as_ref());
-                content_hash(folder.unwrap_or(&self.root), name)?
+                read(folder.unwrap_or(&self.root), name, self.naming)?
             }
         };
         Ok(ReadFile {
@@ -276,15 +380,32 @@ impl<'c> Reader<'c> {
     }
 }
 
+/// The hash of a link's target.
+fn link_hash(folder: &Folder, name: &[u8], naming: Naming) -> Result<Hash, Refused> {
+    let target = folder.link(name).map_err(Refused::Io)?;
+    Ok(naming.of(&target))
+}
+
 /// The hash of a file's content, read in pieces: a huge file costs time, not memory.
-fn content_hash(folder: &Folder, name: &[u8]) -> Result<Hash, Refused> {
-    let (mut file, _) = folder.file(name)?;
-    let mut digest = Sha256::new();
+fn content_hash(folder: &Folder, name: &[u8], naming: Naming) -> Result<Hash, Refused> {
     let mut piece = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut piece).map_err(Refused::Io)? {
-            0 => return Ok(Hash(digest.finalize().into())),
-            length => digest.update(&piece[..length]),
+    for _ in 0..MOST_READS {
+        let (mut file, stat) = folder.file(name)?;
+        let length = u64::try_from(stat.st_size).unwrap_or_default();
+        let mut digest = naming.begin(length);
+        let mut read = 0;
+        loop {
+            match file.read(&mut piece).map_err(Refused::Io)? {
+                0 => break,
+                part => {
+                    digest.add(&piece[..part]);
+                    read += part as u64;
+                }
+            }
+        }
+        if read == length || !naming.has_length() {
+            return Ok(digest.end());
         }
     }
+    Err(Refused::Io(io::Error::other("its length keeps changing")))
 }

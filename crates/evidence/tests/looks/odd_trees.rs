@@ -228,7 +228,7 @@ fn a_warm_cache_is_used_and_a_damaged_one_is_not() {
     fs::write(&file, replaced(&bytes, &known, &other)).unwrap();
     assert_ne!(world.tree(), expected);
     for damage in [
-        replaced(&bytes, b"cache 2", b"cache 9"),
+        replaced(&bytes, b"cache 3", b"cache 9"),
         replaced(&bytes, b"c.txt", b""),
         b"\0".to_vec(),
     ] {
@@ -310,6 +310,106 @@ fn what_the_last_look_knew_hides_nothing() {
         world.caches = true;
         before = after;
     }
+}
+
+/// The tree, unless it is this one.
+fn unless(world: &World, known: &engine::Hash) -> Option<tree::Tree> {
+    let root = world.root();
+    world.looking(&root, |looking| tree::read_unless(looking, known).unwrap())
+}
+
+/// The hash of the tree of the last look, if a later one may say the same without reading anything.
+fn last_look(cache: &Path) -> Option<[u8; 32]> {
+    let bytes = fs::read(cached(cache)?).unwrap();
+    let at = find(&bytes, b"\n").unwrap() + 1 + 32;
+    let hash: [u8; 32] = bytes.get(at..at + 32)?.try_into().unwrap();
+    (hash != [0; 32]).then_some(hash)
+}
+
+/// Looks again and again, until nothing is young any more.
+fn until_settled(world: &World) -> engine::Hash {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        let tree = world.tree().hash;
+        if last_look(&world.outside().join("cache")) == Some(tree.0) {
+            return tree;
+        }
+        assert!(std::time::Instant::now() < deadline, "no look is kept");
+    }
+}
+
+#[test]
+fn a_tree_as_at_the_last_look_is_the_same_and_every_change_of_it_is_another() {
+    let mut world = World::with_git();
+    world.caches = true;
+    for name in ["a", "b", "c", "d", "folder/e", "g"] {
+        world.write(&format!("{name}.txt"), name);
+    }
+    world.link("link", "a.txt");
+    world.commit();
+    world.write("untracked.txt", "u");
+    for change in [
+        "write a.txt other",
+        "executable b.txt",
+        "remove link; link link b.txt",
+        "write folder/new.txt x",
+        "write .gitignore untracked.txt",
+        "git rm -q --cached g.txt",
+        "remove d.txt",
+    ] {
+        let before = until_settled(&world);
+        assert_eq!(unless(&world, &before), None, "before {change}");
+        world.act(change);
+        let after = unless(&world, &before);
+        world.caches = false;
+        let expected = world.tree();
+        assert!(
+            after == (expected.hash != before).then_some(expected),
+            "{change}"
+        );
+        world.caches = true;
+    }
+    // A tracked file that is gone may come back, which git does not say.
+    let gone = world.tree().hash;
+    world.write("d.txt", "d");
+    assert!(unless(&world, &gone).is_some());
+    let before = until_settled(&world);
+    world.act("remove c.txt; write c.txt/inside x");
+    assert!(unless(&world, &before).is_some());
+}
+
+#[test]
+fn rules_outside_of_the_tree_and_what_a_run_leaves_out_are_part_of_a_look() {
+    let mut world = World::with_git();
+    world.caches = true;
+    world.write("a.txt", "a");
+    world.commit();
+    world.write("shown.json", "{}");
+    let before = until_settled(&world);
+    fs::write(world.root().join(".git/info/exclude"), "nothing\n").unwrap();
+    assert!(unless(&world, &before).is_some(), "a rule of git");
+    let before = until_settled(&world);
+    world.declare_view("shown.json");
+    let without = unless(&world, &before).unwrap();
+    assert_eq!(without, world.tree(), "a view");
+    let made = world.root().join("a.txt");
+    assert_eq!(unless(&world, &without.hash), None);
+    fs::remove_file(made).unwrap();
+    assert!(unless(&world, &without.hash).is_some());
+}
+
+#[test]
+fn what_the_last_look_says_is_used() {
+    let mut world = World::with_git();
+    world.caches = true;
+    world.write("a.txt", "a");
+    world.commit();
+    let tree = until_settled(&world);
+    let file = cached(&world.outside().join("cache")).unwrap();
+    let (bytes, lie) = (fs::read(&file).unwrap(), evidence::hash(b"lie"));
+    fs::write(&file, replaced(&bytes, &tree.0, &lie.0)).unwrap();
+    assert_eq!(unless(&world, &lie), None);
+    assert_eq!(unless(&world, &tree), None, "it is read");
 }
 
 /// Several threads look at so many files, each in its part of the cache.

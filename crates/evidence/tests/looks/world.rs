@@ -381,6 +381,7 @@ fn definition() -> Definition {
         commands: BTreeMap::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        placement: engine::Placement::default(),
         litter: Vec::new(),
         protocol: None,
         proofs: Vec::new(),
@@ -389,6 +390,7 @@ fn definition() -> Definition {
 
 fn run(definition: &Definition) -> Run {
     let beginning = Beginning {
+        branch: None,
         at: Time(1_700_000_000_000),
         by: Who::Engine,
         id: RunId::parse("r-1").unwrap(),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Happening, Held, PersonEvent, Question, Reply, Rule, Time};
-use runtime::answers::{Chosen, answered, chosen, questions};
+use engine::{Held, Question, Reply, Rule, Time};
+use runtime::answers::{Chosen, answered, chosen, edits_key, edits_taken, questions};
 use runtime::asked_about;
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -32,7 +32,7 @@ pub(crate) struct Answer {
     /// Answer one question of a worker
     #[arg(long = "answer", value_name = "ID=TEXT", value_parser = parse_answer)]
     answers: Vec<(String, String)>,
-    /// Take what you changed in the files of artifacts since the question was asked
+    /// Take what you changed in the files of artifacts since the question was asked, with the answer or before it
     #[arg(long)]
     with_edits: bool,
     #[command(flatten)]
@@ -80,7 +80,7 @@ impl Answer {
                 Failure::usage("a choice and --answer cannot be combined").hint("use one of them")
             );
         }
-        if choice.is_none() && self.answers.is_empty() {
+        if choice.is_none() && self.answers.is_empty() && !self.with_edits {
             return show(context, output, run);
         }
         self.once_each()?;
@@ -92,10 +92,12 @@ impl Answer {
             .with_all("text", text.map(str::to_owned))
             .with_all("answer", given.map(|(id, text)| format!("{id}={text}")));
         let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
-        if self.with_edits
-            && let Some(refused) = take_edits(&mut workspace, &stored, &key)?
-        {
-            return report::tell(&refused, output);
+        if self.with_edits {
+            let taken = take_edits(&mut workspace, &stored, &key)?;
+            let is_all = choice.is_none() && self.answers.is_empty();
+            if is_all || matches!(taken.reply, Reply::Refuse(_)) {
+                return report::tell(&taken, output);
+            }
         }
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
             Some(choice) => chosen(workspace, opened, Chosen { choice, text }, at),
@@ -148,14 +150,10 @@ fn take_edits(
     workspace: &mut Workspace<'_>,
     stored: &StoredRun,
     key: &Key,
-) -> Result<Option<Decided>, Failure> {
-    let derived = evidence::hash(format!("edits {key}").as_bytes()).to_string();
-    let derived = Key::parse(&derived).map_err(|problem| Failure::bug(problem.to_string()))?;
-    let mut make =
-        |_: &Workspace<'_>, _: &OpenRun, _| Ok(Happening::Person(PersonEvent::EditsTaken).into());
-    let decided = transact::command(workspace, &stored.run.id, &derived, &mut make)?;
-    let refused = matches!(decided.reply, Reply::Refuse(_));
-    Ok(refused.then_some(decided))
+) -> Result<Decided, Failure> {
+    let derived = edits_key(key)?;
+    let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(edits_taken());
+    transact::command(workspace, &stored.run.id, &derived, &mut make)
 }
 
 /// A worker's questions have no choices: each needs a text.

@@ -8,6 +8,7 @@ use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
 use hosts::Program;
 use language::Sources;
+use runner::run_place;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError, Place};
 use runtime::failure::Failure;
@@ -96,12 +97,12 @@ impl DryRun {
         let programs = programs::needed(context, &project, &wanted)?;
         missing.extend(programs.iter().filter_map(absent));
         let warnings = compiled.warnings.iter().map(|it| it.message.clone());
-        let lacking = if *word != self.pipeline {
+        let mut lacking = uncarried(&project, pipeline)?;
+        if *word != self.pipeline {
             missing.extend(altered(&project, &sources)?);
-            lacking(&project, &sources, pipeline)?
-        } else {
-            Vec::new()
-        };
+            lacking.extend(self::lacking(&project, &sources, pipeline)?);
+        }
+
         let plan = Plan {
             pipeline,
             run: run.as_ref(),
@@ -193,6 +194,7 @@ impl DryRun {
             queued: false,
             environment: None,
             base: None,
+            branch: None,
             unverified_host: None,
         };
         let decision = engine::begin(pipeline, &beginning);
@@ -273,4 +275,16 @@ fn absent(needed: &NeededProgram) -> Option<String> {
         }
         ProgramState::Found { .. } => None,
     }
+}
+
+/// What the work needs in its worktree, and the project does not have.
+fn uncarried(project: &Project, pipeline: &Pipeline) -> Result<Vec<String>, Failure> {
+    let patterns = &pipeline.definition().placement.carry;
+    if patterns.is_empty() || !project.is_git() {
+        return Ok(Vec::new());
+    }
+    let missing = run_place::missing(project, patterns)?.into_iter();
+    Ok(missing
+        .map(|pattern| format!("nothing in the project matches `carry` {pattern}"))
+        .collect())
 }

@@ -189,7 +189,7 @@ fn page(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> 
     let now = clock::now();
     let freshness = freshness(pipeline, run, now);
     let around = RunContext {
-        project: &stored.worktree,
+        project: &stored.home,
         now,
         freshness,
     };

@@ -79,7 +79,7 @@ impl Fork {
             .ok_or(store::Error::UnknownDefinition { hash })?;
         let new = NewRun {
             project: &stored.project,
-            worktree: &stored.worktree,
+            worktree: stored.worktree(),
             files: &files,
             compiled: pipeline.definition(),
             key: Some(key),

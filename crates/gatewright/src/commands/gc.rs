@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Held, RunId, Seconds, Time};
+use runner::place_gc;
 use runner::worktree::Worktrees;
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -10,7 +11,7 @@ use runtime::person_only;
 use runtime::workspace::Workspace;
 use runtime::{check_environment, clock, duration, enrolment, find_run, unused_runs};
 use serde_json::json;
-use store::{Backend, Collect, RunSummary};
+use store::{Backend, Collect, Collected, RunSummary};
 
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
@@ -107,6 +108,8 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
             "ended {runs} whose session is over and did nothing"
         ));
     }
+    // Their work is kept on their branches while the runs are still known.
+    let worktrees = place_gc::collect(&mut workspace)?.len() as u64;
     let earlier = workspace.store.runs(None)?;
     let collected = workspace.store.gc(&Collect {
         before,
@@ -126,29 +129,33 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     enrolment::forget(&workspace.state, |run| is_left(run.as_str()));
     let ids = earlier.iter().map(|run| run.id.as_str());
     let ids: Vec<&str> = ids.filter(|run| !is_left(run)).collect();
-    let store::Collected {
-        runs,
-        entries,
-        contents,
-        definitions,
-    } = collected;
-    let text = format!(
-        "deleted {} with {}, {}, {}\n",
-        count(runs, "run", "runs"),
-        count(entries, "entry", "entries"),
-        count(contents, "content", "contents"),
-        count(definitions, "definition", "definitions"),
-    );
+    let text = told(&collected, worktrees);
     let json = json!({
         "dry_run": false,
-        "runs": runs,
+        "runs": collected.runs,
         "ids": ids,
-        "entries": entries,
-        "contents": contents,
-        "definitions": definitions,
+        "entries": collected.entries,
+        "contents": collected.contents,
+        "definitions": collected.definitions,
+        "worktrees": worktrees,
     });
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
+}
+
+fn told(collected: &Collected, worktrees: u64) -> String {
+    let deleted = format!(
+        "deleted {} with {}, {}, {}\n",
+        count(collected.runs, "run", "runs"),
+        count(collected.entries, "entry", "entries"),
+        count(collected.contents, "content", "contents"),
+        count(collected.definitions, "definition", "definitions"),
+    );
+    if worktrees == 0 {
+        return deleted;
+    }
+    let worktrees = count(worktrees, "worktree", "worktrees");
+    format!("{deleted}removed {worktrees} of finished runs; their branches stay\n")
 }
 
 /// Removes the environments that neither a run nor a project has any more.

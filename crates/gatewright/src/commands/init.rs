@@ -55,7 +55,7 @@ pub(crate) struct Init {
     #[arg(long, conflicts_with_all = ["user", "plugin"])]
     force: bool,
     /// Also add rules to `permissions.allow`, so that Claude Code asks you less: for Gatewright's commands that
-    /// only read or check, and for the files that the pipeline's workers must leave
+    /// only read or check, and for the files outside of `.claude` that the pipeline's workers must leave
     #[arg(long, conflicts_with_all = ["user", "plugin"])]
     allow: bool,
 }

@@ -123,7 +123,7 @@ fn row(
     let run = as_of(pipeline, &stored.run, now);
     let freshness = freshness(pipeline, &run, now);
     let around = RunContext {
-        project: &stored.worktree,
+        project: &stored.home,
         now,
         freshness,
     };

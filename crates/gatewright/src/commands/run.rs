@@ -5,6 +5,7 @@ use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::person_only;
+use runtime::run_branch::PlaceWish;
 use runtime::start_run::{Holder, Started};
 use runtime::workspace::Workspace;
 use views::Style;
@@ -13,6 +14,7 @@ use super::start::{NewRunArguments, StartMode};
 use crate::drive_and_show;
 use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
+use crate::issue::{self, IssueName};
 use crate::output::Output;
 
 /// Run a task through a pipeline to its end; starts the agents itself
@@ -24,9 +26,13 @@ use crate::output::Output;
 pub(crate) struct Run {
     #[command(flatten)]
     new: NewRunArguments,
-    /// The task; `-` reads it from stdin. Repeat the option to run several tasks, one after another
-    #[arg(long = "task", value_name = "TEXT", required = true)]
+    /// The task; `-` reads it from stdin. Repeat the option to run several tasks, one after another, each
+    /// on a branch of its own
+    #[arg(long = "task", value_name = "TEXT", required_unless_present = "issues")]
     tasks: Vec<String>,
+    /// Take an issue of the project's tracker as the task, with `gh`, or `glab:NUMBER` with `glab`
+    #[arg(long = "from-issue", value_name = "NUMBER", value_parser = issue::parse)]
+    issues: Vec<IssueName>,
     #[command(flatten)]
     sitting: OrchestratorArguments,
 }
@@ -34,30 +40,35 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "run", Held::Nobody)?;
-        if self.tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
+        let tasks = self.tasks(context)?;
+        if tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
             return Err(Failure::usage("several tasks start several runs")
                 .hint("use --id and --key with a single task"));
         }
         let options = self.sitting.options()?;
-        for (number, task) in self.tasks.iter().enumerate() {
-            let Some(run) = self.begin(context, output, task)? else {
+        let place = match tasks.len() {
+            1 => PlaceWish::AsDefined,
+            _ => PlaceWish::BranchIfPossible,
+        };
+        for (number, task) in tasks.iter().enumerate() {
+            let Some(run) = self.begin(context, output, task, place)? else {
                 return Ok(Exit::No);
             };
             let exit = drive_and_show::drive(context, output, &run, &options)?;
             if exit != Exit::Success {
-                self.tell_rest(output, number);
+                tell_rest(output, tasks.len() - number - 1);
                 return Ok(exit);
             }
         }
         Ok(Exit::Success)
     }
 
-    /// Does not start the next tasks: the same problem may stop them, too.
-    fn tell_rest(&self, output: &mut Output, number: usize) {
-        let rest = self.tasks.len() - number - 1;
-        if rest > 0 {
-            output.say(&format!("{rest} more tasks were not started"));
+    fn tasks(&self, context: &Context) -> Result<Vec<String>, Failure> {
+        let mut tasks = self.tasks.clone();
+        for issue in &self.issues {
+            tasks.push(issue.task(context)?);
         }
+        Ok(tasks)
     }
 
     /// Starts the run, or reports why it cannot start.
@@ -66,8 +77,14 @@ impl Run {
         context: &Context,
         output: &mut Output,
         task: &str,
+        place: PlaceWish,
     ) -> Result<Option<RunId>, Failure> {
-        match self.begun(context, task) {
+        let mut workspace = Workspace::for_writing(context)?;
+        let begun = self.begun(&mut workspace, task, place);
+        for notice in std::mem::take(&mut workspace.notices) {
+            output.say(&notice);
+        }
+        match begun {
             Ok(Started::Run(opened) | Started::Earlier(opened)) => {
                 Ok(Some(opened.run().id.clone()))
             }
@@ -83,15 +100,25 @@ impl Run {
         }
     }
 
-    fn begun(&self, context: &Context, task: &str) -> Result<Started, DefinitionError> {
-        let mut workspace = Workspace::for_writing(context)?;
-        self.new.start(
-            &mut workspace,
-            task,
-            StartMode {
-                queued: false,
-                holder: Holder::Headless,
-            },
-        )
+    fn begun(
+        &self,
+        workspace: &mut Workspace<'_>,
+        task: &str,
+        place: PlaceWish,
+    ) -> Result<Started, DefinitionError> {
+        let mode = StartMode {
+            queued: false,
+            not_before: None,
+            holder: Holder::Headless,
+            place,
+        };
+        self.new.start(workspace, task, mode)
+    }
+}
+
+/// Does not start the next tasks: the same problem may stop them, too.
+fn tell_rest(output: &mut Output, rest: usize) {
+    if rest > 0 {
+        output.say(&format!("{rest} more tasks were not started"));
     }
 }

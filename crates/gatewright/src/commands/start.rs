@@ -1,18 +1,22 @@
 //! `gatewright start`: a new run of a pipeline, for one task in this project.
 
+mod queue_tasks;
+
 use std::path::PathBuf;
 
-use engine::{Held, ParamName, RunId, Step};
+use engine::{Held, ParamName, RunId, Step, Time};
 use evidence::Project;
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
+use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
 use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::idempotency::{self, KeyedCommand};
+use runtime::run_branch::PlaceWish;
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{params, person_only, session_run, task_graph_file};
+use runtime::{clock, params, person_only, session_run, start_time, task_graph_file};
 use views::Style;
 
 use crate::arguments::Writing;
@@ -30,8 +34,12 @@ pub(crate) struct Start {
     #[command(flatten)]
     new: NewRunArguments,
     /// The task; `-` reads it from stdin
-    #[arg(long, value_name = "TEXT")]
-    task: String,
+    #[arg(long, value_name = "TEXT", required_unless_present = "tasks")]
+    task: Option<String>,
+    /// With --queue: a file of tasks, one on each line, or longer ones with a line `---` between them.
+    /// Each becomes a run; `-` reads them from stdin
+    #[arg(long, value_name = "FILE", requires = "queue", conflicts_with_all = ["task", "by_hand", "id", "key"])]
+    tasks: Option<PathBuf>,
     /// Drive the run by hand with `report`. The run is marked as unwitnessed
     #[arg(long)]
     by_hand: bool,
@@ -39,6 +47,13 @@ pub(crate) struct Start {
     /// first `report`
     #[arg(long)]
     queue: bool,
+    /// With --queue: start the run at this time, and not before: 02:00, 2026-12-01T02:00 or +2h
+    #[arg(long, value_name = "TIME", requires = "queue", conflicts_with = "by_hand", value_parser = parse_time)]
+    at: Option<Time>,
+}
+
+fn parse_time(text: &str) -> Result<Time, String> {
+    start_time::parse(text, clock::now())
 }
 
 /// The arguments of every command that starts a run.
@@ -67,7 +82,11 @@ pub(crate) struct NewRunArguments {
 pub(crate) struct StartMode {
     /// The run waits in the queue instead of starting.
     pub queued: bool,
+    /// The earliest time at which a worker takes it from the queue.
+    pub not_before: Option<Time>,
     pub holder: Holder,
+    /// Where it works, if neither the person nor the pipeline says.
+    pub place: PlaceWish,
 }
 
 /// All ids have the same prefix, so that nobody takes a run for an answer or a checkpoint.
@@ -81,7 +100,10 @@ pub(crate) fn parse_id(text: &str) -> Result<RunId, String> {
 
 impl Start {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        match self.started(context) {
+        if let Some(file) = &self.tasks {
+            return queue_tasks::queue(&self.new, file, self.at, context, output);
+        }
+        match self.started(context, output) {
             Ok(Started::Run(opened)) => tell_begun(&opened, output),
             Ok(Started::Earlier(opened)) => {
                 output.say("a command with this key ran before: nothing was changed");
@@ -99,7 +121,7 @@ impl Start {
         }
     }
 
-    fn started(&self, context: &Context) -> Result<Started, DefinitionError> {
+    fn started(&self, context: &Context, output: &mut Output) -> Result<Started, DefinitionError> {
         if self.by_hand {
             // Nobody witnesses such a run, so an agent could report whatever it likes.
             person_only::require_person(context, "start --by-hand", Held::Nobody)?;
@@ -122,14 +144,18 @@ impl Start {
             return Err(failure.hint("type `gatewright run`, or add --queue").into());
         }
         let mut workspace = Workspace::for_writing(context)?;
-        self.new.start(
-            &mut workspace,
-            &self.task,
-            StartMode {
-                queued: self.queue,
-                holder,
-            },
-        )
+        let mode = StartMode {
+            queued: self.queue,
+            not_before: self.at,
+            holder,
+            place: PlaceWish::BranchIfPossible,
+        };
+        let task = self.task.as_deref().unwrap_or_default();
+        let started = self.new.start(&mut workspace, task, mode)?;
+        for notice in std::mem::take(&mut workspace.notices) {
+            output.say(&notice);
+        }
+        Ok(started)
     }
 
     /// The session that typed the command. Errors in the pipeline come first, before anything is
@@ -165,11 +191,24 @@ impl NewRunArguments {
         task: &str,
         mode: StartMode,
     ) -> Result<Started, DefinitionError> {
-        let task = task::read(task)?;
+        self.start_with(workspace, task::read(task)?, mode)
+    }
+
+    /// The same with the text of the task itself.
+    pub(crate) fn start_with(
+        &self,
+        workspace: &mut Workspace<'_>,
+        task: String,
+        mode: StartMode,
+    ) -> Result<Started, DefinitionError> {
+        let drive = DriveRequest {
+            not_before: mode.not_before,
+            ..self.driving.request_with(mode.place)
+        };
         let (key, earlier) = idempotency::start_key(
             workspace,
             self.writing.key.as_ref(),
-            &self.command(&task, mode.queued),
+            &self.command(&task, mode.queued, &drive),
         )?;
         if let Some(earlier) = earlier {
             let opened = workspace.opened(earlier)?;
@@ -186,12 +225,12 @@ impl NewRunArguments {
             patience: LOCK_TIMEOUT,
             by: workspace.context.who(),
             holder: mode.holder,
-            drive: self.driving.request(),
+            drive,
         };
         start_run::start(workspace, starting, &key)
     }
 
-    fn command(&self, task: &str, queued: bool) -> KeyedCommand<'static> {
+    fn command(&self, task: &str, queued: bool, drive: &DriveRequest) -> KeyedCommand<'static> {
         let params = self.params.iter();
         let steps = self.steps.iter();
         KeyedCommand::new("start")
@@ -204,7 +243,7 @@ impl NewRunArguments {
             .with_all("steps", steps.map(|path| path.display().to_string()))
             .with_all("id", self.id.iter().map(ToString::to_string))
             .with("queue", queued)
-            .with_all("driving", self.driving.request().words())
+            .with_all("driving", drive.words())
     }
 
     fn steps(&self, context: &Context) -> Result<Vec<Step>, Failure> {

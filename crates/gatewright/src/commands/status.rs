@@ -1,12 +1,14 @@
 //! `gatewright status`: shows the status of one run.
 
 use engine::{Driver, RunId};
+use runner::agent::conversation::{self, ConversationCommand};
 use runner::lease;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace, as_of};
 use runtime::{find_run, run_audit};
+use serde_json::{Value, json};
 use store::Backend as _;
 use views::{Paint, RunContext, Style};
 
@@ -15,6 +17,9 @@ use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::verification::fault_line;
+
+/// More are in --json.
+const MOST_CONVERSATIONS: usize = 3;
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]
@@ -32,24 +37,27 @@ impl Status {
         let run = as_of(&opened.pipeline, opened.run(), now);
         let freshness = freshness(&opened.pipeline, &run, now);
         let around = RunContext {
-            project: &opened.stored.worktree,
+            project: &opened.stored.home,
             now,
             freshness,
         };
         let view = views::status(&opened.pipeline, &run, around);
         let driver = lease::driver(workspace.store.lease(&run.id)?.as_ref());
+        let conversations = conversation::commands(&workspace.state, &opened);
         let damage = Damage::find(&workspace, &run.id)?;
         let text = |paint: Paint| {
             format!(
-                "{}{}{}",
+                "{}{}{}{}",
                 view.text(paint),
                 decided(&opened, driver.as_deref()),
+                opened_by(&conversations),
                 damage.as_ref().map(|it| it.text(paint)).unwrap_or_default()
             )
         };
         let json = || {
             let mut facts = view.json();
             facts["driven_by"] = driver.as_deref().into();
+            facts["conversations"] = conversations.iter().map(conversation_json).collect();
             facts["damage"] = damage.as_ref().map(Damage::what).into();
             facts
         };
@@ -92,6 +100,27 @@ impl Damage {
         let line = views::line(&format!("{word}: {what}; type `gatewright verify`"));
         format!("\n{}\n", paint.on(Style::Bad, &line))
     }
+}
+
+/// How a person opens the latest conversations.
+fn opened_by(conversations: &[ConversationCommand]) -> String {
+    let first = conversations.len().saturating_sub(MOST_CONVERSATIONS);
+    let latest = conversations.iter().skip(first);
+    let lines = latest.map(|it| format!("  {} '{}'  {}\n", it.dispatch, it.agent, it.command));
+    let lines: String = lines.collect();
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\nopen a conversation with\n{lines}")
+    }
+}
+
+fn conversation_json(it: &ConversationCommand) -> Value {
+    json!({
+        "dispatch": it.dispatch.to_string(),
+        "agent": it.agent.as_str(),
+        "command": it.command,
+    })
 }
 
 /// Who drives a headless run that could go on; nothing of any other.

@@ -61,7 +61,7 @@ fn told(opened: &OpenRun) -> String {
     let now = clock::now();
     let run = as_of(&opened.pipeline, opened.run(), now);
     let around = RunContext {
-        project: &opened.stored.worktree,
+        project: &opened.stored.home,
         now,
         freshness: freshness(&opened.pipeline, &run, now),
     };

@@ -1,24 +1,29 @@
 //! `gatewright worker`: takes queued runs, and headless runs that nobody drives any more.
 
-use std::collections::BTreeSet;
+mod night;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Driver, Held, RunId, Status};
+use engine::{Held, RunId, Seconds, Standing};
 use runner::backoff::Backoff;
 use runner::drive_options::DriveOptions;
-use runner::drive_options::{DriveEnd, WhenWaiting};
+use runner::drive_options::{DriveEnd, WhenLimited, WhenWaiting};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
 use runner::lease;
+use runner::queue::{self, Waits};
+use runner::run_place;
+use runtime::caps;
 use runtime::context::{Context, SharedContext};
 use runtime::failure::Failure;
-use runtime::person_only;
-use runtime::signals;
+use runtime::find_run;
 use runtime::workspace::Workspace;
-use store::{Backend as _, Group, RunSummary};
+use runtime::{clock, person_only, signals};
+use store::{Backend as _, Group, StoredRun};
 use views::Style;
 
 use crate::drive_arguments::LimitArguments;
@@ -34,7 +39,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// Drives the runs of all projects that were queued with `gatewright start --queue`, and headless
 /// runs that no process drives: runs whose orchestrator was killed, or whose question has been
 /// answered. Leaves runs that wait for a person, and retries runs that it could not drive. Ctrl-C
-/// stops it cleanly; the next `worker` or `resume` continues the runs.
+/// stops it cleanly; the next `worker` or `resume` continues the runs. At its end it prints a summary.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Worker {
     /// How many runs to drive at once
@@ -42,7 +47,7 @@ pub(crate) struct Worker {
     runs: u32,
     #[command(flatten)]
     at_once: LimitArguments,
-    /// Exit when no run is left to drive
+    /// Exit when no run is left to drive, now or at the time that it was queued for
     #[arg(long)]
     once: bool,
 }
@@ -58,9 +63,11 @@ impl Worker {
         person_only::require_person(context, "worker", Held::Nobody)?;
         let options = DriveOptions {
             when_waiting: WhenWaiting::Exit,
+            when_limited: WhenLimited::Leave,
             limits: self.at_once.limits(),
             stop: signals::watch()?,
         };
+        let begun = Instant::now();
         let mut driven = DrivenRuns::new(context, &options);
         loop {
             let stopping = options.stop.load(Ordering::Relaxed);
@@ -70,7 +77,8 @@ impl Worker {
             } else {
                 driven.due()?
             };
-            if driven.decided.is_empty() && (stopping || (due.is_empty() && self.once)) {
+            let is_idle = due.is_empty() && !driven.awaits_a_time && !driven.has_rest();
+            if driven.decided.is_empty() && (stopping || (is_idle && self.once)) {
                 break;
             }
             for run in due.into_iter().take(free) {
@@ -78,6 +86,8 @@ impl Worker {
             }
             driven.listen(output);
         }
+        let lasted = Seconds(begun.elapsed().as_secs());
+        night::tell(context, output, &driven.ends, lasted)?;
         Ok(match options.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
             false if driven.backoff.is_empty() => Exit::Success,
@@ -92,6 +102,13 @@ struct DrivenRuns<'s> {
     options: &'s DriveOptions,
     decided: BTreeSet<RunId>,
     backoff: Backoff,
+    /// How the drives ended, for the summary.
+    ends: night::Ends,
+    /// The runs that a person must act on, with the version at which they were left. Until it changes there is
+    /// nothing to drive.
+    left: BTreeMap<RunId, u64>,
+    /// A queued run waits for the time that a person set.
+    awaits_a_time: bool,
     /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
     /// connection.
     group: Option<Group>,
@@ -107,18 +124,56 @@ impl<'s> DrivenRuns<'s> {
             options,
             decided: BTreeSet::new(),
             backoff: Backoff::default(),
+            ends: night::Ends::new(),
+            left: BTreeMap::new(),
+            awaits_a_time: false,
             group: None,
             sender,
             heard,
         }
     }
 
-    fn due(&self) -> Result<Vec<RunId>, Failure> {
-        match due(self.context, &self.decided, &self.backoff) {
+    fn due(&mut self) -> Result<Vec<RunId>, Failure> {
+        match self.look() {
             // A busy store must not end the runs at work.
             Err(_) if !self.decided.is_empty() => Ok(Vec::new()),
             found => found,
         }
+    }
+
+    /// The runs that wait for somebody who drives them, in the order of the queue.
+    fn look(&mut self) -> Result<Vec<RunId>, Failure> {
+        let Some(mut workspace) = Workspace::if_exists(self.context)? else {
+            return Ok(Vec::new());
+        };
+        let queue = queue::look(&mut workspace, clock::now())?;
+        let now = Instant::now();
+        let capped = caps::reached(&workspace.state, clock::now())?.is_some();
+        self.awaits_a_time = queue.iter().any(|it| matches!(it.waits, Waits::Until(_)));
+        let due = queue.into_iter().filter(|it| {
+            let id = &it.summary.id;
+            let is_left = self.left.get(id) == Some(&it.summary.version);
+            let is_resting = is_left
+                || self.backoff.is_waiting(id, now)
+                || rests(&workspace, &self.backoff, id, capped);
+            it.waits == Waits::Worker && !self.decided.contains(id) && !is_resting
+        });
+        let due = due.map(|it| it.summary.id);
+        let mut undelivered = undelivered(&workspace)?;
+        undelivered.retain(|id| !self.decided.contains(id) && !self.backoff.is_waiting(id, now));
+        Ok(undelivered.into_iter().chain(due).collect())
+    }
+
+    /// Does a run wait for a service, so that it is still to be driven?
+    fn has_rest(&self) -> bool {
+        let workspace = Workspace::if_exists(self.context).ok().flatten();
+        let rests = |run: &RunId| {
+            let stored = workspace.as_ref().map(|it| it.store.run(run));
+            let stored = stored.and_then(Result::ok).flatten();
+            // A cap leaves no mark in the run.
+            stored.is_some_and(|it| it.run.standing == Standing::Going)
+        };
+        self.backoff.resting().any(rests)
     }
 
     fn begin(&mut self, run: RunId) -> Result<(), Failure> {
@@ -143,9 +198,13 @@ impl<'s> DrivenRuns<'s> {
                 WorkerMessage::Left(run, left) => {
                     self.decided.remove(&run);
                     match &left {
+                        Ok(DriveEnd::Limited { until, .. }) => {
+                            self.backoff.rest(run.clone(), *until);
+                        }
                         Ok(_) => self.backoff.succeeded(&run, Instant::now()),
                         Err(_) => self.backoff.failed(run.clone(), Instant::now()),
                     }
+                    self.remember(&run, &left);
                     tell(output, &run, left);
                 }
             }
@@ -153,6 +212,20 @@ impl<'s> DrivenRuns<'s> {
         }
         if self.decided.is_empty() {
             self.group = None;
+        }
+    }
+}
+
+impl DrivenRuns<'_> {
+    fn remember(&mut self, run: &RunId, left: &Result<DriveEnd, Failure>) {
+        let end = left.clone().map_err(|failure| failure.to_string());
+        self.ends.insert(run.clone(), end);
+        self.left.remove(run);
+        if let Ok(DriveEnd::Waiting(_)) = left
+            && let Ok(Some(workspace)) = Workspace::if_exists(self.context)
+            && let Ok(Some(stored)) = workspace.store.run(run)
+        {
+            self.left.insert(run.clone(), stored.version);
         }
     }
 }
@@ -183,39 +256,39 @@ fn tell(output: &mut Output, run: &RunId, left: Result<DriveEnd, Failure>) {
                 &format!("{run} waits for a person: {}", views::line(&why)),
             );
         }
+        Ok(DriveEnd::Limited { why, .. }) => {
+            output.say_in(Style::Wait, &format!("{run} rests {}", views::line(&why)));
+        }
         Ok(DriveEnd::Stopped) => output.say(&format!("{run} stopped")),
         Err(failure) => output.say_in(Style::Bad, &format!("{run}: {failure}")),
     }
 }
 
-/// The runs that wait for somebody who drives them, the oldest first.
-fn due(
-    context: &Context,
-    decided: &BTreeSet<RunId>,
-    backoff: &Backoff,
-) -> Result<Vec<RunId>, Failure> {
-    let Some(workspace) = Workspace::if_exists(context)? else {
-        return Ok(Vec::new());
+/// Does this run wait for a service or for a cap? A person may have ended that.
+fn rests(workspace: &Workspace<'_>, backoff: &Backoff, run: &RunId, capped: bool) -> bool {
+    let Some(until) = backoff.rests_until(run, clock::now()) else {
+        return false;
     };
-    let now = Instant::now();
-    let wanted = |run: &RunSummary| {
-        let wanted = matches!(run.status, Status::Queued | Status::Running);
-        wanted && run.driver == Driver::Headless && !backoff.is_waiting(&run.id, now)
-    };
-    let mut runs: Vec<RunSummary> = workspace.store.runs(None)?;
-    runs.retain(wanted);
-    runs.sort_by_key(|run| run.started_at);
-    let mut due = Vec::new();
-    // Of one worktree the next one is taken up when the one before it was: they keep their order.
-    let mut queues: BTreeSet<&str> = BTreeSet::new();
-    for run in &runs {
-        let is_next = run.status != Status::Queued || queues.insert(&run.worktree);
-        let is_free = || -> Result<bool, Failure> {
-            Ok(lease::driver(workspace.store.lease(&run.id)?.as_ref()).is_none())
-        };
-        if is_next && !decided.contains(&run.id) && is_free()? {
-            due.push(run.id.clone());
+    let stored = workspace.store.run(run).ok().flatten();
+    let is_limited = |it: &StoredRun| it.run.limits.iter().any(|limit| limit.until >= until);
+    capped || stored.as_ref().is_none_or(is_limited)
+}
+
+/// Completed runs whose orchestrator was killed before it delivered their work.
+fn undelivered(workspace: &Workspace<'_>) -> Result<Vec<RunId>, Failure> {
+    let mut found = run_place::undelivered(&workspace.state);
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let over = workspace.store.runs(None)?.into_iter();
+    let over = over.filter(|run| !find_run::is_active(run));
+    let over: BTreeSet<RunId> = over.map(|run| run.id).collect();
+    found.retain(|run| over.contains(run));
+    let mut free = Vec::new();
+    for run in found {
+        if lease::driver(workspace.store.lease(&run)?.as_ref()).is_none() {
+            free.push(run);
         }
     }
-    Ok(due)
+    Ok(free)
 }

@@ -21,7 +21,7 @@ pub(super) fn model(guarded: &Guarded<'_, '_>, agent: &AgentName, named: Option<
     if let Some(named) = named {
         return named.to_owned();
     }
-    let worktree = Path::new(&guarded.opened.stored.worktree);
+    let worktree = Path::new(guarded.opened.stored.worktree());
     let project = worktree.join(DEFAULT_SESSION_HOST.places.folder);
     let user = guarded.workspace.context.environment.settings_folder();
     let mut folders = [Some(project), user].into_iter().flatten();

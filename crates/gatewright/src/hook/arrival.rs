@@ -502,7 +502,7 @@ pub(super) fn config_changed(
     guarded: &mut Guarded<'_, '_>,
     file: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let worktree = guarded.opened.stored.worktree.clone();
+    let worktree = guarded.opened.stored.worktree().to_owned();
     let environment = &guarded.workspace.context.environment;
     let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
         return Ok(Answer::nothing());

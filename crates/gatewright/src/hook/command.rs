@@ -5,7 +5,7 @@ use engine::{
     WorkEvent,
 };
 use hosts::Answer;
-use runtime::answers::{Chosen, chosen};
+use runtime::answers::{Chosen, Edits, chosen, edits_taken, with_edits};
 use runtime::backup;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
@@ -14,7 +14,7 @@ use runtime::transact::{Options, Request};
 use store::{Backend as _, Key};
 
 use super::guarded::Guarded;
-use super::{answer, other_pipeline, skill};
+use super::{answer, edits, other_pipeline, skill};
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
@@ -50,6 +50,7 @@ fn forked(
         model: None,
         call: None,
         worker: None,
+        service: None,
     });
     let decided = guarded.submit_once(key, requested)?;
     Ok(answer::of(&decided))
@@ -61,25 +62,28 @@ fn act_on(
     act: &Act,
     arguments: &str,
 ) -> Result<Answer, Failure> {
+    let meant = meant(act, arguments);
+    if let Some(answer) = edits_first(guarded, key, &meant)? {
+        return Ok(answer);
+    }
     let by = &guarded.person();
     let backup = match act {
         Act::Reset => mark_before(guarded, key)?,
         Act::Start | Act::Answer(_) | Act::Finish | Act::Retry | Act::Cancel => None,
     };
-    let answered = guarded.submit_with(
-        Options { by, key },
-        &mut |workspace, opened, at| match meant(act, arguments) {
-            Meant::Choice { choice, text } => {
-                let given = Chosen {
-                    choice: &choice,
-                    text: Some(&text),
-                };
-                chosen(workspace, opened, given, at)
-            }
-            Meant::Happening(what) => Ok(Request::from(what)),
-            Meant::Nothing(why) => Err(Failure::refused(why)),
-        },
-    );
+    let answered =
+        guarded.submit_with(
+            Options { by, key },
+            &mut |workspace, opened, at| match &meant {
+                Meant::Choice { choice, text, .. } => {
+                    let text = Some(text.as_str());
+                    chosen(workspace, opened, Chosen { choice, text }, at)
+                }
+                Meant::Edits => Ok(edits_taken()),
+                Meant::Happening(what) => Ok(Request::from(what.clone())),
+                Meant::Nothing(why) => Err(Failure::refused(*why)),
+            },
+        );
     // A person typed it, and a person sees what came of it.
     Ok(match answered {
         Ok(decided) => {
@@ -110,6 +114,31 @@ fn act_on(
         },
         Err(failure) => return Err(failure),
     })
+}
+
+/// A person who takes their edits does so before the answer about them. The whole answer, if nothing
+/// follows.
+fn edits_first(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    meant: &Meant,
+) -> Result<Option<Answer>, Failure> {
+    match meant {
+        Meant::Edits => Ok(Some(edits::told(&edits::take(guarded, key)?))),
+        Meant::Choice {
+            edits: Edits::Taken,
+            ..
+        } => {
+            let refused = edits::refused(guarded, key)?;
+            Ok(refused.as_ref().map(edits::told))
+        }
+        Meant::Choice {
+            edits: Edits::NotMentioned,
+            ..
+        }
+        | Meant::Happening(_)
+        | Meant::Nothing(_) => Ok(None),
+    }
 }
 
 /// Names the point before a reset and keeps the run as it is, once for each command.
@@ -147,7 +176,10 @@ enum Meant {
     Choice {
         choice: String,
         text: String,
+        edits: Edits,
     },
+    /// Only what the person changed, and no answer yet.
+    Edits,
     Happening(Happening),
     Nothing(&'static str),
 }
@@ -161,21 +193,37 @@ fn meant(act: &Act, arguments: &str) -> Meant {
         Act::Start => Meant::Nothing(
             "this session already holds a run: end it first, or start another session",
         ),
-        Act::Answer(Some(choice)) => Meant::Choice {
-            choice: choice.to_string(),
-            text: arguments.trim().to_owned(),
-        },
-        Act::Answer(None) => match first_word(arguments) {
-            Some((word, rest)) => Meant::Choice {
-                choice: word.to_owned(),
-                text: rest.trim().to_owned(),
-            },
-            None => Meant::Nothing(NO_CHOICE),
-        },
+        Act::Answer(Some(choice)) => {
+            let (edits, text) = with_edits(arguments);
+            let (choice, text) = (choice.to_string(), text.to_owned());
+            Meant::Choice {
+                choice,
+                text,
+                edits,
+            }
+        }
+        Act::Answer(None) => typed_choice(arguments),
         Act::Finish => Meant::Happening(Happening::Person(PersonEvent::FinishAsked)),
         Act::Retry => Meant::Happening(Happening::Person(PersonEvent::RetryAsked)),
         Act::Cancel => Meant::Happening(Happening::Person(PersonEvent::CancelAsked { reason })),
         Act::Reset => Meant::Happening(Happening::Person(PersonEvent::ResetAsked { reason })),
+    }
+}
+
+/// A choice, with words behind it. The word that takes edits may stand before or behind either.
+fn typed_choice(arguments: &str) -> Meant {
+    let (edits, typed) = with_edits(arguments);
+    match (first_word(typed), edits) {
+        (Some((word, rest)), _) => {
+            let (behind, text) = with_edits(rest);
+            Meant::Choice {
+                choice: word.to_owned(),
+                text: text.to_owned(),
+                edits: edits.or(behind),
+            }
+        }
+        (None, Edits::Taken) => Meant::Edits,
+        (None, Edits::NotMentioned) => Meant::Nothing(NO_CHOICE),
     }
 }
 
@@ -270,10 +318,13 @@ mod tests {
 
     #[test]
     fn an_act_takes_what_follows_its_command() {
-        let choice = |word: &str, text: &str| Meant::Choice {
+        let given = |word: &str, text: &str, edits| Meant::Choice {
             choice: word.to_owned(),
             text: text.to_owned(),
+            edits,
         };
+        let choice = |word: &str, text: &str| given(word, text, Edits::NotMentioned);
+        let edited = |word: &str, text: &str| given(word, text, Edits::Taken);
         let stop = Outcome::parse("stop").ok();
         let cancel = |reason: &str| {
             Meant::Happening(Happening::Person(PersonEvent::CancelAsked {
@@ -285,6 +336,23 @@ mod tests {
             (Act::Cancel, "", cancel(NO_REASON)),
             (Act::Answer(None), "stop now", choice("stop", "now")),
             (Act::Answer(stop.clone()), "", choice("stop", "")),
+            (
+                Act::Answer(stop.clone()),
+                "--with-edits",
+                edited("stop", ""),
+            ),
+            (
+                Act::Answer(None),
+                "stop --with-edits now",
+                edited("stop", "now"),
+            ),
+            (
+                Act::Answer(None),
+                "stop now --with-edits",
+                edited("stop", "now"),
+            ),
+            (Act::Answer(None), "--with-edits", Meant::Edits),
+            (Act::Cancel, "--with-edits", cancel("--with-edits")),
             (Act::Answer(stop), " too slow", choice("stop", "too slow")),
             (Act::Answer(None), "", Meant::Nothing(NO_CHOICE)),
             (

@@ -16,8 +16,8 @@ use super::agent_message::ToAgent;
 use super::call::HookCall;
 use super::guarded::{Guarded, was_abandoned};
 use super::{
-    agent_began, agent_file, agent_message, answer, arrival, command, protected_paths, question,
-    skill, told_text, worker_record,
+    agent_began, agent_file, agent_message, answer, arrival, command, other_pipeline,
+    protected_paths, question, skill, told_text, worker_record,
 };
 
 /// Every payload has its one line here.
@@ -144,7 +144,7 @@ pub(super) fn answer(
 }
 
 /// The host reports a command twice: as the prompt that it is, and when it is expanded. A command of
-/// the pipeline is judged when it is expanded.
+/// the pipeline is judged when it is expanded. One of another pipeline is not this run's task.
 fn command_typed(
     guarded: &mut Guarded<'_, '_>,
     event: Event,
@@ -157,6 +157,7 @@ fn command_typed(
     match (event == Event::UserPromptExpansion, is_ours) {
         (true, _) => command::typed(guarded, key, name, arguments),
         (false, true) => Ok(Answer::nothing()),
+        (false, false) if other_pipeline::owns(guarded, name) => prompted(guarded, key, ""),
         (false, false) => prompted(guarded, key, format!("/{name} {arguments}").trim()),
     }
 }
@@ -191,6 +192,7 @@ fn requested(
         model: model.map(str::to_owned),
         call: call.clone(),
         worker: asker(actor),
+        service: None,
     })
 }
 

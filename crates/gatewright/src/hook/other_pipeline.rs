@@ -10,10 +10,8 @@ use super::guarded::Guarded;
 
 /// The answer, if the command belongs to another pipeline of this project.
 pub(super) fn answer(guarded: &Guarded<'_, '_>, name: &CommandName) -> Option<Answer> {
-    let own = &guarded.opened.pipeline.definition().name;
     let installed = installed(guarded)?;
-    let mut pipelines = installed.pipelines.iter();
-    let other = pipelines.find(|it| it.name != *own && it.commands.contains_key(name))?;
+    let other = owner(guarded, &installed, name)?;
     let line = line(guarded, &installed, other, name);
     Some(Answer {
         context: Some(format!(
@@ -22,6 +20,22 @@ pub(super) fn answer(guarded: &Guarded<'_, '_>, name: &CommandName) -> Option<An
         notice: Some(format!("gatewright: {line}")),
         ..Answer::nothing()
     })
+}
+
+/// Does the command belong to another pipeline of this project?
+pub(super) fn owns(guarded: &Guarded<'_, '_>, name: &CommandName) -> bool {
+    let installed = installed(guarded);
+    installed.is_some_and(|installed| owner(guarded, &installed, name).is_some())
+}
+
+fn owner<'i>(
+    guarded: &Guarded<'_, '_>,
+    installed: &'i Installed,
+    name: &CommandName,
+) -> Option<&'i InstalledPipeline> {
+    let own = &guarded.opened.pipeline.definition().name;
+    let mut pipelines = installed.pipelines.iter();
+    pipelines.find(|it| it.name != *own && it.commands.contains_key(name))
 }
 
 fn line(

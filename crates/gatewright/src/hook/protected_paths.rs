@@ -107,7 +107,8 @@ fn grounds<'a>(workspace: &'a Workspace<'_>, opened: &'a OpenRun) -> Vec<&'a Pat
     let worktrees = workspace
         .step_folder
         .iter()
-        .chain([&opened.stored.worktree]);
+        .map(String::as_str)
+        .chain([opened.stored.worktree()]);
     worktrees.map(Path::new).collect()
 }
 

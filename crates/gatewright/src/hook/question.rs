@@ -7,9 +7,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use engine::{AskWork, CallId, Outcome, Question, Questions, Stage};
+use engine::{AskWork, CallId, Outcome, Question, Questions, Stage, WITH_EDITS};
 use hosts::{Answer, DEFAULT_SESSION_HOST, Event, Payload, RecordedAnswer, What};
-use runtime::answers::{self, Chosen};
+use runtime::answers::{self, Chosen, Edits};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
 use runtime::witness::{self, NotedAnswer};
@@ -17,9 +17,9 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, commit};
 use store::Key;
 
-use super::answer;
 use super::call::HookCall;
 use super::guarded::Guarded;
+use super::{answer, edits};
 
 /// How long a hook waits for the host's record, and how often it looks.
 const LOOKS: u32 = 75;
@@ -35,8 +35,19 @@ enum RunAnswer {
         choice: Outcome,
         /// What the person says with it.
         text: Option<String>,
+        /// Do they take what they changed in the files of artifacts?
+        edits: Edits,
     },
     Texts(Vec<(String, String)>),
+}
+
+impl RunAnswer {
+    fn takes_edits(&self) -> bool {
+        match self {
+            Self::Choice { edits, .. } => *edits == Edits::Taken,
+            Self::Texts(_) => false,
+        }
+    }
 }
 
 /// How much of what the run asks is answered.
@@ -64,7 +75,8 @@ pub(super) fn answered(
     let earlier = recorded(guarded, call.payload, &noted.calls);
     let earlier = earlier.map(|record| record.answers).unwrap_or_default();
     let all: Given = given.iter().cloned().chain(earlier).collect();
-    let matched = matching(guarded, &ask, &all)?;
+    // Who wrote the options stands in the host's record, which decides.
+    let matched = matching(guarded, &ask, &all, &[])?;
     if let Matched::Nothing = matched {
         return Ok(did_not_count(guarded));
     }
@@ -194,8 +206,10 @@ fn recorded(
     let record = Path::new(payload.transcript.as_deref()?);
     let one = |call| witness::recorded_answer(record, &guarded.session, call, DEFAULT_SESSION_HOST);
     let all: Vec<RecordedAnswer> = calls.iter().rev().map(one).collect::<Option<_>>()?;
+    let offered = all.iter().flat_map(|one| one.offered.iter().cloned());
     Some(RecordedAnswer {
         by_person: all.iter().all(|one| one.by_person),
+        offered: offered.collect(),
         answers: all.into_iter().flat_map(|one| one.answers).collect(),
     })
 }
@@ -211,7 +225,7 @@ fn counted(
     }
     let ask = asked(guarded);
     let matched = match &ask {
-        Some(ask) => matching(guarded, ask, &recorded.answers)?,
+        Some(ask) => matching(guarded, ask, &recorded.answers, &recorded.offered)?,
         None => Matched::Nothing,
     };
     let Matched::Whole(found) = matched else {
@@ -220,6 +234,11 @@ fn counted(
     let (by, session) = (guarded.person(), guarded.session.as_str());
     let short: String = session.chars().take(36).collect();
     let key = Key::parse(&format!("answered {short} {number}")).ok();
+    if found.takes_edits()
+        && let Some(refused) = edits::refused(guarded, key.as_ref())?
+    {
+        return Ok(edits::told(&refused));
+    }
     let options = Options {
         by: &by,
         key: key.as_ref(),
@@ -227,7 +246,11 @@ fn counted(
     let decided = guarded.submit_with(options, &mut |workspace, opened, _| {
         request(workspace, opened, &found)
     })?;
-    Ok(answer::told(&decided))
+    let objection = answer::objection(&decided);
+    Ok(Answer {
+        notice: objection.map(|line| format!("gatewright: {line}")),
+        ..answer::told(&decided)
+    })
 }
 
 fn request(
@@ -236,7 +259,7 @@ fn request(
     found: &RunAnswer,
 ) -> Result<Request, Failure> {
     match found {
-        RunAnswer::Choice { choice, text } => {
+        RunAnswer::Choice { choice, text, .. } => {
             let given = Chosen {
                 choice: choice.as_str(),
                 text: text.as_deref(),
@@ -256,8 +279,14 @@ fn note_whole(
     let is_whole = true;
     note(guarded, &NotedAnswer { is_whole, ..noted })?;
     let opened = &guarded.opened;
+    let by = guarded.person();
     let request = request(guarded.workspace, opened, found)?;
-    let after = commit::preview(guarded.workspace, opened, &guarded.person(), &request)?;
+    let edited = if found.takes_edits() {
+        commit::preview(guarded.workspace, opened, &by, &answers::edits_taken())?
+    } else {
+        opened.clone()
+    };
+    let after = commit::preview(guarded.workspace, &edited, &by, &request)?;
     let standing = views::session_prompt(&after.pipeline, after.run());
     Ok(Answer::for_model(format!(
         "The answer counts with your next step, when the host has recorded that the person gave it. \
@@ -309,9 +338,12 @@ fn matching(
     guarded: &Guarded<'_, '_>,
     ask: &AskWork,
     given: &[(String, Vec<String>)],
+    offered: &[String],
 ) -> Result<Matched, Failure> {
     Ok(match ask.questions {
-        Questions::Choice { .. } => chosen(guarded, given).map_or(Matched::Nothing, Matched::Whole),
+        Questions::Choice { .. } => {
+            chosen(guarded, given, offered).map_or(Matched::Nothing, Matched::Whole)
+        }
         Questions::From { .. } => {
             let questions = answers::questions(guarded.workspace, &guarded.opened)?;
             matched(questions.unwrap_or_default(), given)
@@ -325,7 +357,11 @@ fn asked(guarded: &Guarded<'_, '_>) -> Option<AskWork> {
     stage.work.as_ask().cloned()
 }
 
-fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<RunAnswer> {
+fn chosen(
+    guarded: &Guarded<'_, '_>,
+    given: &[(String, Vec<String>)],
+    offered: &[String],
+) -> Option<RunAnswer> {
     let asked = engine::question_of(&guarded.opened.pipeline, guarded.opened.run())?;
     let mut given = given.iter();
     let (_, labels) = given.find(|(question, _)| is_same(question, &asked))?;
@@ -333,7 +369,23 @@ fn chosen(guarded: &Guarded<'_, '_>, given: &[(String, Vec<String>)]) -> Option<
         return None;
     };
     let stage = &guarded.opened.run().position.stage;
-    meant(guarded.opened.pipeline.stage(stage)?, label)
+    let stage = guarded.opened.pipeline.stage(stage)?;
+    // The session wrote the options. Only words that the person typed take what is in the files.
+    if offered.iter().any(|label| label.contains(WITH_EDITS)) {
+        return meant(stage, label);
+    }
+    let (around, typed) = answers::with_edits(label);
+    Some(match meant(stage, typed)? {
+        RunAnswer::Choice { choice, text, .. } => {
+            let (behind, text) = answers::with_edits(text.as_deref().unwrap_or_default());
+            RunAnswer::Choice {
+                choice,
+                text: (!text.is_empty()).then(|| text.to_owned()),
+                edits: around.or(behind),
+            }
+        }
+        texts @ RunAnswer::Texts(_) => texts,
+    })
 }
 
 /// A choice, a choice with words behind it, or only words, where one choice needs them.
@@ -342,6 +394,7 @@ fn meant(stage: &Stage, typed: &str) -> Option<RunAnswer> {
     let answer = |choice: &Outcome, text: Option<&str>| RunAnswer::Choice {
         choice: choice.clone(),
         text: text.map(str::to_owned),
+        edits: Edits::NotMentioned,
     };
     if let Some(choice) = choices().find(|choice| is_same(choice.as_str(), typed)) {
         return Some(answer(choice, None));

@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 16 * 1024;
 /// file is nowhere to be found is not judged here: what it begins was not admitted, and can do
 /// nothing.
 pub(super) fn forked(guarded: &Guarded<'_, '_>, skill: &str) -> Option<AgentName> {
-    let worktree = Path::new(&guarded.opened.stored.worktree);
+    let worktree = Path::new(guarded.opened.stored.worktree());
     forked_in(worktree, &guarded.workspace.context.environment, skill)
 }
 

@@ -3,8 +3,10 @@
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
-use engine::{Happening, WorkEvent, WorkerId};
+use engine::{Duty, Happening, WorkEvent, WorkerId};
 use hosts::{DEFAULT_SESSION_HOST, Payload, What};
 use runtime::failure::Failure;
 
@@ -12,6 +14,10 @@ use super::guarded::Guarded;
 
 /// How much of the end of a record is read. The line about an interruption is short.
 const TAIL: u64 = 16 * 1024;
+
+/// How often a hook looks for an interruption that the host has yet to write, and how long it waits between.
+const LOOKS: u32 = 25;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// A worker that the person interrupted is over. The host reports no end of it, so its record is read
 /// when the session turns to something else.
@@ -29,12 +35,40 @@ pub(super) fn end_interrupted(
     let Some(session) = payload.transcript.as_deref().filter(|_| turns) else {
         return Ok(());
     };
+    let session = Path::new(session);
     for worker in workers(guarded) {
-        if is_interrupted(Path::new(session), &worker) {
+        let interrupted = is_interrupted(session, &worker)
+            || (would_be_busy(guarded, &payload.what, &worker)
+                && is_interrupted_soon(guarded, session, &worker));
+        if interrupted {
             guarded.submit(Happening::Work(WorkEvent::Interrupted { worker }))?;
         }
     }
     Ok(())
+}
+
+/// Does the session call an agent whose one worker is not known to be over? That is refused, so it is worth
+/// a moment: the host writes its records some time after the person's key.
+fn would_be_busy(guarded: &Guarded<'_, '_>, what: &What, worker: &WorkerId) -> bool {
+    let What::AgentRequested { agent, .. } = what else {
+        return false;
+    };
+    let (Ok(agent), Some(open)) = (agent, guarded.opened.run().work_of(worker)) else {
+        return false;
+    };
+    match open.duty {
+        Duty::Work | Duty::Review { .. } | Duty::Fix { .. } => agent.is_same(open.agent.as_str()),
+        // Several workers of one agent work at once.
+        Duty::Open | Duty::Step { .. } => false,
+    }
+}
+
+fn is_interrupted_soon(guarded: &Guarded<'_, '_>, session: &Path, worker: &WorkerId) -> bool {
+    guarded.workspace.context.expect_delay();
+    (0..LOOKS).any(|_| {
+        thread::sleep(BETWEEN_LOOKS);
+        is_interrupted(session, worker)
+    })
 }
 
 /// Two workers of one agent that start at once are told apart by the host's record of what started each.

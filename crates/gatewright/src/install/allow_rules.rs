@@ -2,6 +2,7 @@
 //! workers of a pipeline must leave.
 
 use engine::{Definition, Source};
+use hosts::DEFAULT_SESSION_HOST;
 
 /// The rules for this pipeline.
 pub(crate) fn of(definition: &Definition) -> Vec<String> {
@@ -9,6 +10,7 @@ pub(crate) fn of(definition: &Definition) -> Vec<String> {
     let commands = commands.map(|command| format!("Bash(gatewright {command}:*)"));
     let files = definition.artifacts.values();
     let files = files.filter_map(|artifact| match &artifact.source {
+        Source::File(path) if is_the_hosts(path) => None,
         Source::File(path) => Some(format!("Edit({})", pattern(path))),
         Source::Reply | Source::Answers => None,
     });
@@ -17,6 +19,13 @@ pub(crate) fn of(definition: &Definition) -> Vec<String> {
     rules.sort();
     rules.dedup();
     rules
+}
+
+/// Is the file below the host's own folder? The host asks about each of these, whatever the rules say; our
+/// hook answers it while a run needs the file.
+fn is_the_hosts(path: &str) -> bool {
+    let below = path.strip_prefix(DEFAULT_SESSION_HOST.places.folder);
+    below.is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// A path whose placeholders stand for anything: for one name, or, where a whole path is a parameter, for
@@ -56,7 +65,10 @@ mod tests {
             let compiled = language::compile(&builtin.sources()).unwrap();
             for rule in of(compiled.pipeline.definition()) {
                 let ours = rule.starts_with("Bash(gatewright ") && rule.ends_with(":*)");
-                let file = rule.starts_with("Edit(") && !rule.contains("**") && rule.contains('.');
+                let file = rule.starts_with("Edit(")
+                    && !rule.contains("**")
+                    && rule.contains('.')
+                    && !rule.contains(".claude");
                 assert!(ours || file, "{}: {rule}", builtin.name);
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use hosts::settings::Settings;
 use runtime::enrolment::{self, Installed};
 use runtime::failure::Failure;
-use runtime::state::State;
+use runtime::state::{self, State};
 
 use super::plan::{Change, Plan};
 use super::program::OurProgram;
@@ -146,11 +146,6 @@ fn moved(path: &str) -> Failure {
 
 /// Creates the state folder if necessary, so that a lock can be taken in it.
 pub(crate) fn prepare(state: &State) -> Result<(), Failure> {
-    use std::os::unix::fs::DirBuilderExt as _;
     let folder: &Path = state.folder();
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(Failure::file("make", folder))
+    state::make_folder(folder).map_err(Failure::file("make", folder))
 }

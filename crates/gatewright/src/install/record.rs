@@ -1,11 +1,10 @@
 //! The record of an installation in a folder, with the original files, so that they can be restored.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use runtime::failure::Failure;
-use runtime::state::State;
+use runtime::state::{self, State};
 use serde::{Deserialize, Serialize};
 
 use super::disk::BaseFolder;
@@ -140,10 +139,7 @@ impl RecordFolder {
 
     fn make(&self) -> Result<(), Failure> {
         let folder = self.base.root();
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
+        let made = state::make_folder(folder);
         made.map_err(Failure::file("make", folder))
     }
 }

@@ -75,6 +75,8 @@ fn word(what: &Progress) -> &'static str {
         Progress::Moved { .. } => "moved",
         Progress::WorkerBegan { .. } => "worker_began",
         Progress::WorkerActed { .. } => "worker_acted",
+        Progress::WorkerSaid { .. } => "worker_said",
+        Progress::WorkerRefused { .. } => "worker_refused",
         Progress::WorkerUsed { .. } => "worker_used",
         Progress::WorkerSentBack { .. } => "worker_sent_back",
         Progress::WorkerEnded { .. } => "worker_ended",
@@ -83,6 +85,8 @@ fn word(what: &Progress) -> &'static str {
         Progress::Asked { .. } => "asked",
         Progress::Answered { .. } => "answered",
         Progress::Pausing { .. } => "pausing",
+        Progress::AwaitingSlot { .. } => "awaiting_slot",
+        Progress::AskingVersion { .. } => "asking_version",
         Progress::Remark { .. } => "remark",
         Progress::DriveEnded { .. } => "left",
     }
@@ -99,6 +103,12 @@ fn facts(at: &ProgressContext<'_>, what: &Progress) -> Value {
         Progress::WorkerBegan { worker } => began(worker),
         Progress::WorkerActed { dispatch, action } => {
             json!({ "dispatch": dispatch.to_string(), "action": action })
+        }
+        Progress::WorkerSaid { dispatch, text } => {
+            json!({ "dispatch": dispatch.to_string(), "text": text })
+        }
+        Progress::WorkerRefused { dispatch, tool } => {
+            json!({ "dispatch": dispatch.to_string(), "call": tool })
         }
         Progress::WorkerUsed { dispatch, usage } => {
             json!({ "dispatch": dispatch.to_string(), "usage": used(usage) })
@@ -127,6 +137,8 @@ fn facts(at: &ProgressContext<'_>, what: &Progress) -> Value {
         Progress::Pausing { until, why } => {
             json!({ "until": time::rfc3339(*until), "reason": why })
         }
+        Progress::AwaitingSlot { runner } => json!({ "runner": runner }),
+        Progress::AskingVersion { program } => json!({ "program": program }),
         Progress::Remark { text } => json!({ "text": text }),
         Progress::DriveEnded { status, reason } => {
             let decided = at.elapsed.as_secs();

@@ -1,19 +1,25 @@
 //! The live view at a terminal: what happened scrolls away above a picture that is drawn in place.
 //!
 //! The cursor is hidden only while one picture is written, in one piece with it. So whatever ends us,
-//! at whatever moment, there is nothing to restore.
+//! at whatever moment, there is nothing to restore; `keyboard` puts the keys back.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use engine::{Seconds, StageName};
-use runner::progress::{AtWork, Progress, ProgressContext, Watcher};
+use engine::{Seconds, StageName, Time};
+use runner::agent::worker_log::LogReader;
+use runner::progress::{AtWork, Progress, ProgressContext, Watcher, Wish};
 use runner::prompt::Prompt;
-use views::Untrusted;
+use runtime::state::State;
 use views::progress::{self, LiveState, TerminalSize};
+use views::{Style, Untrusted};
 
+use super::StagesBefore;
 use super::plain::Teller;
+use crate::keyboard::{Keyboard, TypedAhead};
 use crate::output::Output;
 use crate::terminal::Terminal;
+use crate::worker_output;
 
 /// A picture is drawn at most this often.
 const BETWEEN: Duration = Duration::from_millis(200);
@@ -22,15 +28,48 @@ const HIDE: &str = "\u{1b}[?25l";
 const SHOW: &str = "\u{1b}[?25h";
 const ERASE_LINE: &str = "\u{1b}[2K";
 const ERASE_BELOW: &str = "\u{1b}[J";
+const ERASE_ALL: &str = "\u{1b}[H\u{1b}[J";
+
+/// The keys, as the last line of the picture shows them.
+const KEYS: &str = "l look · a answer · s skip · q stop";
+
+/// How many lines of each worker a closer look shows.
+const CLOSER_LINES: usize = 10;
+
+/// More than any screen has rows.
+const MOST_HAPPENED: usize = 200;
 
 pub(super) struct Live<'a> {
     output: &'a mut Output,
     teller: Teller,
     visited: Vec<StageName>,
+    spent: BTreeMap<StageName, Seconds>,
+    /// Since when the run is in its stage.
+    entered: Option<Time>,
     pause: Option<Untrusted>,
     /// How wide each line of the picture is that stands there now.
     drawn: Vec<usize>,
     last: Option<Instant>,
+    /// The size of the terminal at that time.
+    room: Option<TerminalSize>,
+    /// What happened lately, to be shown again when the terminal has another size.
+    happened: VecDeque<(Style, String)>,
+    keys: Keys,
+    /// Lines that were typed while keys were taken.
+    ahead: TypedAhead,
+    /// What the last key asks of the orchestrator.
+    wish: Option<Wish>,
+    /// Where the output of workers is kept.
+    state: Option<State>,
+}
+
+/// The keys of the person at the terminal.
+enum Keys {
+    /// Nobody listens to them, here or for ever.
+    Off,
+    /// They are taken with the next picture.
+    Waiting,
+    On(Keyboard),
 }
 
 impl<'a> Live<'a> {
@@ -39,14 +78,72 @@ impl<'a> Live<'a> {
         self.drawn = Vec::new();
     }
 
-    pub(super) fn new(output: &'a mut Output, teller: Teller, visited: Vec<StageName>) -> Self {
+    pub(super) fn new(output: &'a mut Output, teller: Teller, before: StagesBefore) -> Self {
         Self {
             output,
             teller,
-            visited,
+            visited: before.visited,
+            spent: before.spent,
+            entered: None,
             pause: None,
             drawn: Vec::new(),
             last: None,
+            room: None,
+            happened: VecDeque::new(),
+            keys: Keys::Off,
+            ahead: TypedAhead::default(),
+            wish: None,
+            state: None,
+        }
+    }
+
+    /// The same with keys.
+    pub(super) fn with_keys(mut self, state: Option<State>) -> Self {
+        self.keys = Keys::Waiting;
+        self.state = state;
+        self
+    }
+
+    /// The last lines of those who work, above the picture.
+    fn look_closer(&mut self, at: &ProgressContext<'_>) {
+        let Some(state) = &self.state else { return };
+        let mut lines = Vec::new();
+        for mut reader in LogReader::all(state, &at.opened.run().id) {
+            let dispatch = reader.head.dispatch;
+            let is_at_work = at.at_work.iter().any(|it| it.worker.dispatch == dispatch);
+            if is_at_work {
+                let title = format!("{dispatch} '{}' lately:", reader.head.agent);
+                lines.push((Style::Strong, title));
+                let latest = worker_output::latest(&mut reader, CLOSER_LINES);
+                lines.extend(
+                    latest
+                        .into_iter()
+                        .map(|text| (Style::Dim, format!("  {text}"))),
+                );
+            }
+        }
+        if lines.is_empty() {
+            lines.push((Style::Normal, "nobody works now".to_owned()));
+        }
+        for line in lines {
+            self.draw(at, Some(line));
+        }
+    }
+
+    /// Acts on a key that only this view is about.
+    fn heed_keys(&mut self, at: &ProgressContext<'_>) {
+        if matches!(self.keys, Keys::Waiting) {
+            self.keys = Keyboard::open(&self.ahead).map_or(Keys::Off, Keys::On);
+        }
+        let Keys::On(keyboard) = &mut self.keys else {
+            return;
+        };
+        match keyboard.key() {
+            Some('l') => self.look_closer(at),
+            Some('a') => self.wish = Some(Wish::Answer),
+            Some('s') => self.wish = Some(Wish::Skip),
+            Some('q') => self.wish = Some(Wish::Stop),
+            Some(_) | None => {}
         }
     }
 
@@ -55,12 +152,27 @@ impl<'a> Live<'a> {
         if !self.visited.contains(here) {
             self.visited.push(here.clone());
         }
+        let entered = at.opened.run().position.entered_at;
+        let since = self.entered.replace(entered);
+        if let (Progress::Moved { from, .. }, Some(since)) = (what, since) {
+            let sum = self.spent.entry(from.clone()).or_insert(Seconds(0));
+            sum.0 = sum.0.saturating_add(entered.since(since).0);
+        }
         match what {
             Progress::Pausing { until, why } => {
                 let until = views::time::moment(*until, at.now);
                 self.pause = Some(Untrusted::new(format!("until {until}: {why}")));
             }
-            Progress::WorkerActed { .. } | Progress::WorkerUsed { .. } => {}
+            Progress::AwaitingSlot { runner } => {
+                self.pause = Some(Untrusted::new(format!("for a slot of {runner}")));
+            }
+            Progress::AskingVersion { program } => {
+                self.pause = Some(Untrusted::new(format!("for the version of {program}")));
+            }
+            Progress::WorkerActed { .. }
+            | Progress::WorkerSaid { .. }
+            | Progress::WorkerRefused { .. }
+            | Progress::WorkerUsed { .. } => {}
             Progress::Driving { .. }
             | Progress::Moved { .. }
             | Progress::WorkerBegan { .. }
@@ -78,8 +190,10 @@ impl<'a> Live<'a> {
     fn picture(&self, at: &ProgressContext<'_>, room: TerminalSize) -> (Vec<String>, Vec<usize>) {
         let live = LiveState {
             visited: self.visited.clone(),
+            spent: self.spent.clone(),
             at_work: at.at_work.iter().map(|it| self.shown(it)).collect(),
             pause: self.pause.clone(),
+            keys: matches!(self.keys, Keys::On(_)).then_some(KEYS),
         };
         let run = at.opened.run();
         let view = progress::progress(&at.opened.pipeline, run, at.now, live);
@@ -100,38 +214,77 @@ impl<'a> Live<'a> {
             attempt: worker.attempt,
             elapsed: Seconds(at_work.since.elapsed().as_secs()),
             action: action.map(Untrusted::new),
+            said: at_work
+                .said
+                .as_ref()
+                .map(|it| Untrusted::new(self.teller.clean(it))),
+            refused: at_work.refused,
             usage: at_work.usage,
         }
     }
 
     /// Draws the picture in the place of the last one, below these lines, which stay.
-    fn draw(&mut self, at: &ProgressContext<'_>, above: &[String]) {
+    fn draw(&mut self, at: &ProgressContext<'_>, new: Option<(Style, String)>) {
         let room = self.output.talk_room();
         let (picture, widths) = self.picture(at, room);
-        let back = back(&self.drawn, room);
-        let frame = frame(back, above, &picture);
-        self.output.mutter(&frame);
+        let has_changed = self.room.replace(room).is_some_and(|before| before != room);
+        let above = self.above(new, room, has_changed, picture.len());
+        let back = if has_changed && !self.drawn.is_empty() {
+            // Each terminal moves what stands there in its own way: nothing of it can be found again.
+            Back::Everything
+        } else {
+            Back::Rows(back(&self.drawn, room))
+        };
+        self.output.mutter(&frame(back, &above, &picture));
         self.drawn = widths;
         self.last = Some(Instant::now());
+    }
+
+    /// The lines above the picture: the new one, or all that fit where everything is drawn again.
+    fn above(
+        &mut self,
+        new: Option<(Style, String)>,
+        room: TerminalSize,
+        is_all: bool,
+        picture: usize,
+    ) -> Vec<String> {
+        let count = usize::from(new.is_some());
+        self.happened.extend(new);
+        while self.happened.len() > MOST_HAPPENED {
+            self.happened.pop_front();
+        }
+        let most = if is_all && !self.drawn.is_empty() {
+            room.rows.saturating_sub(picture + 1)
+        } else {
+            count
+        };
+        let first = self.happened.len().saturating_sub(most);
+        let paint = self.output.talk_paint();
+        let lines = self.happened.iter().skip(first);
+        let line = |(style, text): &(Style, String)| {
+            paint.on(*style, &progress::short(text, room.columns))
+        };
+        lines.map(line).collect()
     }
 }
 
 impl Watcher for Live<'_> {
     fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
+        if matches!(what, Progress::DriveEnded { .. }) {
+            self.keys = Keys::Off;
+        }
         self.note(at, what);
         let stays = !matches!(
             what,
             Progress::WorkerActed { .. }
+                | Progress::WorkerSaid { .. }
                 | Progress::WorkerUsed { .. }
                 | Progress::CheckBegan { .. }
         );
         match self.teller.line(at, what).filter(|_| stays) {
-            Some((style, text)) => {
-                let room = self.output.talk_room();
-                let text = progress::short(&text, room.columns);
-                let line = self.output.talk_paint().on(style, &text);
-                self.draw(at, &[line]);
-            }
+            Some(line) => self.draw(at, Some(line)),
+            // The next thing may take seconds.
+            None if matches!(what, Progress::AskingVersion { .. }) => self.draw(at, None),
             None => self.tick(at),
         }
         if matches!(what, Progress::DriveEnded { .. }) {
@@ -141,8 +294,9 @@ impl Watcher for Live<'_> {
     }
 
     fn tick(&mut self, at: &ProgressContext<'_>) {
+        self.heed_keys(at);
         if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
-            self.draw(at, &[]);
+            self.draw(at, None);
         }
     }
 
@@ -151,10 +305,27 @@ impl Watcher for Live<'_> {
         self.output.say(text);
     }
 
+    fn wish(&mut self) -> Option<Wish> {
+        self.wish.take()
+    }
+
     fn prompt(&mut self) -> Option<Box<dyn Prompt>> {
         self.leave_drawing();
-        Terminal::open()
+        // The person types a line now, and sees it.
+        if matches!(self.keys, Keys::On(_)) {
+            self.keys = Keys::Waiting;
+        }
+        Terminal::after(self.ahead.clone())
     }
+}
+
+/// Where a frame begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Back {
+    /// So many rows above the cursor.
+    Rows(usize),
+    /// At the top of an empty screen.
+    Everything,
 }
 
 /// How many rows the cursor goes up: a terminal that was made narrower has wrapped what stood there.
@@ -166,10 +337,12 @@ fn back(drawn: &[usize], room: TerminalSize) -> usize {
 }
 
 /// One picture in one piece: up, line over line, and nothing left below.
-fn frame(back: usize, above: &[String], picture: &[String]) -> String {
+fn frame(back: Back, above: &[String], picture: &[String]) -> String {
     let mut frame = format!("{HIDE}\r");
-    if back > 0 {
-        frame.push_str(&format!("\u{1b}[{back}A"));
+    match back {
+        Back::Rows(0) => {}
+        Back::Rows(rows) => frame.push_str(&format!("\u{1b}[{rows}A")),
+        Back::Everything => frame.push_str(ERASE_ALL),
     }
     for line in above.iter().chain(picture) {
         frame.push_str(ERASE_LINE);
@@ -188,7 +361,7 @@ mod tests {
     #[test]
     fn the_cursor_is_hidden_only_inside_a_frame() {
         let frame = frame(
-            2,
+            Back::Rows(2),
             &["said".to_owned()],
             &["one".to_owned(), "two".to_owned()],
         );
@@ -200,7 +373,7 @@ mod tests {
 
     #[test]
     fn the_first_frame_goes_nowhere_up() {
-        assert!(!frame(0, &[], &["one".to_owned()]).contains('A'));
+        assert!(!frame(Back::Rows(0), &[], &["one".to_owned()]).contains('A'));
     }
 
     #[test]

@@ -54,7 +54,11 @@ impl Teller {
             Progress::WorkerActed { dispatch, action } => {
                 (Style::Dim, format!("{}: {action}", self.name(*dispatch)))
             }
-            Progress::WorkerUsed { .. } => return None,
+            Progress::WorkerSaid { .. } | Progress::WorkerUsed { .. } => return None,
+            Progress::WorkerRefused { dispatch, tool } => (
+                Style::Wait,
+                format!("{} was refused: {tool}", self.name(*dispatch)),
+            ),
             Progress::WorkerSentBack { dispatch, reason } => (
                 Style::Wait,
                 format!("{} is sent back: {reason}", self.name(*dispatch)),
@@ -84,6 +88,10 @@ impl Teller {
                 let wait = time::span(engine::Seconds(wait));
                 (Style::Wait, format!("waiting {wait}: {why}"))
             }
+            Progress::AwaitingSlot { runner } => {
+                (Style::Normal, format!("waits for a slot of {runner}"))
+            }
+            Progress::AskingVersion { .. } => return None,
             Progress::Remark { text } => (Style::Wait, text.clone()),
             Progress::DriveEnded { status, reason } => ended(at, status, reason),
         };

@@ -81,6 +81,14 @@ fn story() -> Vec<Progress> {
             dispatch,
             action: "Bash \u{1b}[31mecho secret-key-1234".to_owned(),
         },
+        Progress::WorkerSaid {
+            dispatch,
+            text: "with secret-key-1234".to_owned(),
+        },
+        Progress::WorkerRefused {
+            dispatch,
+            tool: "Bash rm".to_owned(),
+        },
         Progress::WorkerUsed { dispatch, usage },
         Progress::WorkerSentBack {
             dispatch,
@@ -140,6 +148,8 @@ fn play(
         worker: worker(),
         since: Instant::now(),
         action: Some("Edit note.md with secret-key-1234".to_owned()),
+        said: Some("I write the note".to_owned()),
+        refused: 1,
         usage: Usage::default(),
     }];
     let progress_context = ProgressContext {
@@ -174,6 +184,7 @@ fn piped_a_line_is_told_for_each_event() {
             "r-1 of note starts: Write a note and test it",
             "d7 'writer' works: claude, opus, attempt 2",
             "d7 'writer': Bash echo «redacted»",
+            "d7 'writer' was refused: Bash rm",
             "d7 'writer' is sent back: note is missing",
             "d7 'writer' ended: done",
             "writing → checking",
@@ -210,6 +221,8 @@ fn for_programs_every_event_is_one_object_on_one_line() {
             "driving",
             "worker_began",
             "worker_acted",
+            "worker_said",
+            "worker_refused",
             "worker_used",
             "worker_sent_back",
             "worker_ended",
@@ -237,23 +250,26 @@ fn for_programs_every_event_is_one_object_on_one_line() {
         })
     );
     assert_eq!(
-        lines[3]["usage"],
+        lines[5]["usage"],
         json!({"turns": 1, "tokens": 20, "cost_cents": 3})
     );
-    assert_eq!(lines[8]["tail"], "one\ntwo\n\n");
-    assert_eq!(lines[13]["driven_seconds"], 61);
-    assert_eq!(lines[11]["until"], "2026-08-22T10:10:00Z");
+    assert_eq!(lines[10]["tail"], "one\ntwo\n\n");
+    assert_eq!(lines[15]["driven_seconds"], 61);
+    assert_eq!(lines[13]["until"], "2026-08-22T10:10:00Z");
     assert_eq!(
-        (&lines[13]["status"], &lines[13]["reason"]),
+        (&lines[15]["status"], &lines[15]["reason"]),
         (&json!("waiting"), &json!("Go on?"))
     );
 }
 
 #[test]
 fn at_a_terminal_the_picture_stays_below_what_happened() {
-    let visited = vec![stage("writing")];
+    let before = StagesBefore {
+        visited: vec![stage("writing")],
+        spent: BTreeMap::new(),
+    };
     let (data, talk) = play(Format::Text, |output| {
-        Box::new(Live::new(output, Teller::new(&secrets()), visited))
+        Box::new(Live::new(output, Teller::new(&secrets()), before))
     });
     assert_eq!(data.text(), "");
     let text = talk.text();
@@ -265,6 +281,7 @@ fn at_a_terminal_the_picture_stays_below_what_happened() {
         [
             "r-1 of note starts: Write a note and test it",
             "d7 'writer' works: claude, opus, attempt 2",
+            "d7 'writer' was refused: Bash rm",
             "d7 'writer' is sent back: note is missing",
             "d7 'writer' ended: done",
             "writing → checking",
@@ -280,8 +297,9 @@ fn at_a_terminal_the_picture_stays_below_what_happened() {
             "  ● writing (agent) · 0s",
             "  ○ checking → complete",
             "",
-            "    d7 'writer' · claude, opus · 0s · attempt 2",
+            "    d7 'writer' · claude, opus · 0s · 1 refused · attempt 2",
             "      Edit note.md with «redacted»",
+            "      says: I write the note",
         ]
     );
 }
@@ -335,7 +353,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
         elapsed: Duration::ZERO,
         now: NOW,
     };
-    let mut live = Live::new(&mut output, Teller::new(&[]), Vec::new());
+    let mut live = Live::new(&mut output, Teller::new(&[]), StagesBefore::default());
     live.tell(&progress_context, &Progress::Driving { again: true });
     live.leave_drawing();
     std::io::Write::write_all(&mut talk.clone(), b"Type yes: \n").unwrap();

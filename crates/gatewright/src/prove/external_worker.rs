@@ -36,6 +36,7 @@ impl Simulation {
             model: None,
             call: None,
             worker: None,
+            service: None,
         });
         let decided = self.submit(&Who::Engine, what, None)?;
         self.record(&worker, "begins", Expected::Pass, as_reaction(&decided))?;

@@ -60,7 +60,7 @@ fn a_plan_that_lacks_nothing_ends_with_0() {
         "✓ grep (testing): ",
         "✓ claude",
     ] {
-        assert!(ran.stdout.contains(words), "{words}\n{ran}");
+        assert!(unwrapped(&ran).contains(words), "{words}\n{ran}");
     }
 }
 

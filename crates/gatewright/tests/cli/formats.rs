@@ -316,6 +316,69 @@ fn a_review_that_is_not_as_wanted_is_refused_with_one_line() {
     assert!(next.contains("plan-review-opus.json"), "{next}");
 }
 
+/// Where the reviews stand: what the run waits for.
+fn awaited(project: &Project) -> String {
+    run(project, "next").succeeds().stdout
+}
+
+#[test]
+fn a_review_says_one_of_the_documented_words_and_no_other() {
+    let project = begun();
+    reviewed(&project);
+    let file = ".task/plan-review-sonnet.json";
+    let good = review("plan-reviewer", "sonnet");
+    for (field, words) in [
+        ("status", ["APPROVED", "approve", "rejected", "in_progress"]),
+        ("reviewer", ["Plan-Reviewer", "planner", "codex", ""]),
+        ("model", ["haiku", "Sonnet", "claude-sonnet-4", ""]),
+    ] {
+        for word in words {
+            let mut bad = good.clone();
+            bad[field] = json!(word);
+            project.write(file, bad.to_string());
+            let place = format!("/{field}");
+            says_one_line(run(&project, "report"), 1, &["GW-R34", file, &place]);
+        }
+        let mut bad = good.clone();
+        bad.as_object_mut().unwrap().remove(field);
+        project.write(file, bad.to_string());
+        says_one_line(run(&project, "report"), 1, &["GW-R34", file, field]);
+    }
+    assert!(awaited(&project).contains(file), "nothing moved");
+    // Each of the three statuses has its own way.
+    for (status, follows) in [
+        ("approved", "plan-review-opus.json"),
+        ("needs_changes", "planner"),
+        ("needs_clarification", "continue"),
+    ] {
+        let project = begun();
+        reviewed(&project);
+        let mut good = good.clone();
+        good["status"] = json!(status);
+        leaves(&project, &[(file, &good)]);
+        let next = awaited(&project);
+        assert!(next.contains(follows), "{status}: {next}");
+    }
+}
+
+/// Every reviewer with every model that the document gives it, for the plan and for the code.
+#[test]
+fn every_documented_reviewer_counts() {
+    let project = begun();
+    approved(&project);
+    leaves(&project, &[(".task/impl-result.json", &result())]);
+    for (reviewer, model) in [
+        ("code-reviewer", "sonnet"),
+        ("code-reviewer", "opus"),
+        ("review-codex", "codex"),
+    ] {
+        assert_eq!(stage(&project), "code_reviewing");
+        let file = format!(".task/code-review-{model}.json");
+        leaves(&project, &[(&file, &review(reviewer, model))]);
+    }
+    assert_eq!(stage(&project), "testing");
+}
+
 #[test]
 fn a_result_that_is_not_as_wanted_is_refused_with_one_line() {
     let project = begun();
@@ -368,24 +431,14 @@ fn the_ten_states_are_shown_by_their_names() {
         &[(".task/plan-refined.json", &plan()), (SIGNAL, &refined)],
     );
     assert_eq!(state(&project), "plan_reviewing");
-    let skip = |outcome: &str| {
-        let words = [
-            "skip",
-            "--as",
-            outcome,
-            "--reason",
-            "not what this is about",
-        ];
-        project.run(words).succeeds();
-    };
-    skip("approved");
+    skip(&project, "approved");
     assert_eq!(state(&project), "implementing_loop");
-    skip("complete");
+    skip(&project, "complete");
     assert_eq!(
         (stage(&project).as_str(), state(&project).as_str()),
         ("code_reviewing", "implementing_loop")
     );
-    skip("exceeded");
+    skip(&project, "exceeded");
     assert_eq!(state(&project), "needs_user_input");
     run(&project, "answer stop").succeeds();
     assert_eq!(
@@ -396,6 +449,27 @@ fn the_ten_states_are_shown_by_their_names() {
     let project = begun();
     project.run(["cancel", "--reason", "enough"]).succeeds();
     assert_eq!(state(&project), "idle");
+
+    // The other two of the ten: without the loop, up to the end.
+    let project = self::project();
+    let simple = "start multi-ai --param mode=simple --task t --by-hand --id r-test";
+    run(&project, simple).succeeds();
+    reviewed(&project);
+    skip(&project, "approved");
+    assert_eq!(state(&project), "implementing");
+    for outcome in ["complete", "approved", "passed"] {
+        skip(&project, outcome);
+    }
+    assert_eq!(
+        (status(&project).as_str(), state(&project).as_str()),
+        ("completed", "complete")
+    );
+}
+
+/// A person passes over the stage, because it is not what a test is about.
+fn skip(project: &Project, outcome: &str) {
+    let words = ["skip", "--as", outcome, "--reason", "another test"];
+    project.run(words).succeeds();
 }
 
 #[test]

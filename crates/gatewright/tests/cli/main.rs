@@ -14,6 +14,7 @@ mod crowd;
 mod demo;
 mod disk;
 mod dry_run;
+mod durable;
 mod edits;
 mod fixture;
 mod forgery;

@@ -14,6 +14,7 @@
 //! - `because=REASON`: a command stands there that no test runs.
 
 mod page;
+mod schedules;
 mod session;
 mod stories;
 

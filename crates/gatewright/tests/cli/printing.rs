@@ -8,6 +8,53 @@ use testkit::{Project, Ran};
 
 use crate::fixture::{RUN, SMALL, project, run, start, started, trusted};
 
+/// Where the drawing names the place of a stage: `s4[...` in Mermaid, `s4 [...` in DOT.
+fn place(drawn: &str, stage: &str) -> String {
+    let mut lines = drawn.lines().map(str::trim);
+    let line = lines.find(|line| line.contains(&format!("\"{stage} · ")));
+    let line = line.unwrap_or_else(|| panic!("{stage} is drawn: {drawn}"));
+    let end = line.find(|c: char| !c.is_alphanumeric());
+    line[..end.unwrap_or(line.len())].to_owned()
+}
+
+#[test]
+fn every_picture_shows_where_a_run_that_outgrew_its_route_goes() {
+    let project = project();
+    let drawn = |format: &str| {
+        let line = format!("graph multi-ai --format {format}");
+        run(&project, &line).succeeds().stdout
+    };
+    let quick = ["quick_implementing", "quick_reviewing", "quick_testing"];
+    let (text, mermaid, dot, html) = (drawn("text"), drawn("mermaid"), drawn("dot"), drawn("html"));
+    for stage in quick {
+        let mut blocks = text.split("\n\n");
+        let block = blocks.find(|block| block.trim_start().starts_with(&format!("{stage} ")));
+        let block = block.unwrap_or_else(|| panic!("{stage}: {text}"));
+        let mut lines = block.lines();
+        assert!(
+            lines.any(|line| line.contains("outgrown") && line.contains("plan_drafting")),
+            "{block}"
+        );
+        let goes = |drawn: &str, arrow: &str| {
+            let (from, to) = (place(drawn, stage), place(drawn, "plan_drafting"));
+            let found = drawn.lines().find(|line| {
+                let line = line.trim();
+                line.starts_with(&format!("{from} {arrow}")) && line.contains("outgrown sizing")
+            });
+            let found = found.unwrap_or_else(|| panic!("{stage} in {drawn}"));
+            assert!(found.contains(&to), "{found}");
+            found.to_owned()
+        };
+        assert!(goes(&mermaid, "-.->").ends_with(&place(&mermaid, "plan_drafting")));
+        assert!(goes(&dot, "->").contains("style=dashed"));
+    }
+    let arrows = html.matches("outgrown sizing → plan_drafting").count();
+    assert_eq!(arrows, mermaid.matches("outgrown sizing").count());
+    // A pipeline without a route has no such way.
+    let none = run(&project, "graph ansible").succeeds().stdout;
+    assert!(!none.contains("outgrown"), "{none}");
+}
+
 #[test]
 fn everything_that_prints_facts_prints_json() {
     let project = trusted();

@@ -120,14 +120,14 @@ fn memory_for(world: &World) -> (Ran, u64) {
 }
 
 #[test]
-fn a_gigabyte_on_the_output_takes_little_memory() {
+fn more_output_than_memory_is_read_with_little() {
     for (what, prints) in [
-        ("one line", "head -c 1000000000 /dev/zero"),
+        ("one line", "head -c 400000000 /dev/zero"),
         (
             "long lines",
-            "yes \"$(head -c 1000000 /dev/zero | tr '\\0' a)\" | head -c 1000000000",
+            "yes \"$(head -c 1000000 /dev/zero | tr '\\0' a)\" | head -c 400000000",
         ),
-        ("complaints", "head -c 1000000000 /dev/zero >&2"),
+        ("complaints", "head -c 400000000 /dev/zero >&2"),
     ] {
         let world = World::with(ONE, &format!("{prints}\n{WRITES}"));
         let (ran, memory) = memory_for(&world);

@@ -1,6 +1,6 @@
-//! Budgets: turns, tokens, cost and time are checked before the next worker starts.
+//! Budgets: turns, tokens, cost and time are checked before the next worker starts, and within a turn.
 
-use super::fixture::{World, says};
+use super::fixture::{World, says, until};
 
 /// Two workers one after another, under this budget.
 fn two(budget: &str, runner: &str) -> String {
@@ -73,39 +73,174 @@ fn spent_by_the_first(budget: &str, (runner, script): (&str, &str), told: &str) 
 
 #[test]
 fn turns_are_counted_over_the_whole_run() {
-    spent_by_the_first("turns = 1", ("codex", CODEX), "1 of 1 turns");
+    spent_by_the_first("turns = 1", ("codex", CODEX), "turns 1 of 1");
 }
 
 #[test]
 fn tokens_are_counted_over_the_whole_run() {
-    spent_by_the_first("tokens = 900", ("codex", CODEX), "1000 of 900 tokens");
+    spent_by_the_first("tokens = 900", ("codex", CODEX), "tokens 1000 of 900");
 }
 
 #[test]
 fn cost_is_counted_over_the_whole_run() {
-    spent_by_the_first(
-        "cost = \"0.30\"",
-        ("claude", CLAUDE),
-        "0.40 of 0.30 in cost",
-    );
+    spent_by_the_first("cost = \"0.30\"", ("claude", CLAUDE), "cost 0.40 of 0.30");
 }
 
 #[test]
 fn time_is_counted_over_the_whole_run() {
     let definition = two("time = \"2s\"", "codex").replace("runner  = \"codex\"\n", "");
-    let world = World::with(&definition, "sleep 2.5\necho well");
+    let world = World::with(&definition, "sleep 600");
     let ran = world.run("").exits(6);
-    // A busy machine takes longer, never less.
-    let (used, _) = ran
-        .stdout
-        .split_once(" of 2 seconds")
-        .expect("the budget is told");
-    let used: u64 = used.rsplit(' ').next().unwrap().parse().unwrap();
-    assert!(used >= 2, "{ran}");
-    assert_eq!(world.starts(), ["first"]);
+    says(&ran.stdout, "of 2s");
+    let time = time_used(&world);
+    assert!(time >= 2, "a busy machine takes longer, never less: {time}");
+    assert_eq!(
+        world.starts(),
+        ["first"],
+        "its turn was ended, and its work is open"
+    );
     world.agent("echo well");
     world.gatewright("answer r-test continue").succeeds();
     world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.starts(), ["first", "first", "second"]);
+    assert_eq!(world.history("admitted").len(), 2, "in the same attempt");
+}
+
+/// The seconds of the run that count.
+fn time_used(world: &World) -> u64 {
+    let facts = world.facts("status r-test");
+    let lines = facts["budget"].as_array().unwrap().iter();
+    let mut time = lines.filter(|line| line["what"] == "seconds");
+    time.next().unwrap()["used"].as_u64().unwrap()
+}
+
+#[test]
+fn time_does_not_count_in_the_queue_and_while_a_person_is_asked() {
+    let definition = two("time = \"2s\"", "codex").replace("runner  = \"codex\"\n", "");
+    let definition = definition.replace("on.done = \"second\"", "on.done = \"asking\"");
+    let asking = "[stages.asking]\nask = \"Go on?\"\non.yes = \"second\"\n";
+    let world = World::with(&format!("{definition}\n{asking}"), "echo well");
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "start pipeline.toml --queue --task try --id r-test --stand-in {}",
+        agent.display()
+    );
+    // There is nothing to watch: the time itself is what must not count.
+    let passes = || std::thread::sleep(std::time::Duration::from_millis(2_200));
+    world.gatewright(&line).succeeds();
+    passes();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.starts(), ["first"]);
+    passes();
+    world.gatewright("answer r-test yes").succeeds();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.starts(), ["first", "second"]);
+    assert_eq!(world.status("r-test"), "completed");
+}
+
+/// Claude Code, which reads 500 tokens for each message and names each of them twice. It goes on until
+/// somebody ends it, or for a while.
+const READS_ON: &str = r#"
+echo "$*" >> "$here/arguments"
+while [ $# -gt 0 ]; do
+    case $1 in --session-id|--resume) id=$2 ;; esac
+    shift
+done
+echo "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"$id\"}"
+number=1
+while [ ! -e "$here/enough" ]; do
+    for text in one two; do
+        echo "{\"type\":\"assistant\",\"message\":{\"id\":\"msg_$count.$number\",\"content\":[{\"type\":\"text\",\"text\":\"$text\"}],\"usage\":{\"input_tokens\":100,\"cache_read_input_tokens\":390,\"output_tokens\":10}}}"
+    done
+    echo "$number" > "$here/messages.$count"
+    number=$((number + 1))
+    [ $number -le 60 ] || exit 1
+    [ $number -le 4 ] || [ -e "$here/greedy" ] || sleep 600
+    sleep 0.1
+done
+echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"all is well\",\"session_id\":\"$id\",\"total_cost_usd\":0.40,\"usage\":{\"input_tokens\":10,\"output_tokens\":10}}"
+"#;
+
+fn tokens_used(world: &World) -> u64 {
+    let facts = world.facts("status r-test");
+    let lines = facts["budget"].as_array().unwrap().iter();
+    let mut tokens = lines.filter(|line| line["what"] == "tokens");
+    tokens
+        .next()
+        .map_or(0, |line| line["used"].as_u64().unwrap())
+}
+
+#[test]
+fn a_turn_that_passes_the_budget_is_ended_and_its_work_goes_on_when_it_is_granted_again() {
+    let world = World::with(&two("tokens = 1800", "claude"), "");
+    world.program("claude", READS_ON);
+    std::fs::write(world.programs().join("greedy"), "").unwrap();
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "of 1800");
+    let used = tokens_used(&world);
+    assert!(
+        (2000..4000).contains(&used),
+        "each message counts once: {used}"
+    );
+    assert_eq!(world.history("ended").len(), 0, "its work is open");
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.starts().len(), 1, "a resume grants nothing");
+    std::fs::write(world.programs().join("enough"), "").unwrap();
+    world.gatewright("answer r-test continue").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    let arguments = world.noted("arguments");
+    assert!(arguments[1].contains("--resume"), "{arguments:?}");
+    assert_eq!(world.history("retried").len(), 0);
+    assert_eq!(tokens_used(&world), used + 40);
+}
+
+#[test]
+fn what_a_turn_used_counts_when_it_is_ended_by_its_time_limit() {
+    let slow = two("tokens = 9000", "claude");
+    let slow = slow.replace(
+        "leaves  = [\"said\"]",
+        "leaves  = [\"said\"]\ntimeout = \"2s\"\nretry = 0",
+    );
+    let world = World::with(&slow, "");
+    world.program("claude", READS_ON);
+    world.gatewright(RUN).exits(6);
+    assert_eq!(tokens_used(&world), 2000);
+    let ended = world.history("ended");
+    assert_eq!(
+        ended[0]["fact"]["used"]["turns"], 1,
+        "a turn that was ended is a turn"
+    );
+}
+
+#[test]
+fn what_a_turn_used_counts_once_after_a_stop_and_after_a_kill() {
+    let world = World::with(&two("tokens = 9000", "claude"), "");
+    world.program("claude", READS_ON);
+    let has_said = |count: usize| {
+        let name = format!("messages.{count}");
+        until("it has said four messages", || world.noted(&name) == ["4"]);
+    };
+    let child = world.begin(RUN);
+    has_said(1);
+    child.interrupt();
+    child.end().exits(130);
+    assert_eq!(tokens_used(&world), 2000);
+    let child = world.begin("resume r-test");
+    has_said(2);
+    let used_by_record = || {
+        let folder = world.project.state().join("working");
+        let files = std::fs::read_dir(folder).unwrap();
+        // A file that is being written has another name.
+        let paths = files.map(|file| file.unwrap().path());
+        let records = paths.filter(|path| path.extension().is_some_and(|it| it == "json"));
+        let mut texts = records.filter_map(|path| std::fs::read_to_string(path).ok());
+        texts.any(|text| text.contains("\"tokens\":2000"))
+    };
+    until("the record has it", used_by_record);
+    child.kill();
+    std::fs::write(world.programs().join("enough"), "").unwrap();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(tokens_used(&world), 2000 + 2000 + 20 + 20);
 }
 
 #[test]
@@ -117,4 +252,72 @@ fn what_fits_into_the_budget_goes_through_and_is_told() {
     let tokens = &facts["budget"][1];
     assert_eq!(tokens["used"], 2000, "{facts}");
     assert_eq!(tokens["limit"], 5000, "{facts}");
+}
+
+fn spent_in_a_day(world: &World) -> u64 {
+    world.facts("caps")["day"]["used"]["tokens"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn a_cap_of_a_day_counts_all_runs_and_they_rest_until_it_frees_something_or_is_raised() {
+    let world = World::with(&two("turns = 99", "codex"), "");
+    world.program("codex", CODEX);
+    world.gatewright("caps --day tokens=2500").succeeds();
+    world.gatewright(RUN).succeeds();
+    assert_eq!(spent_in_a_day(&world), 2000);
+    let line = "start pipeline.toml --queue --task more --id r-more --runner codex";
+    world.gatewright(line).succeeds();
+    let worker = world.begin("worker --once");
+    until("it rests", || worker.said().contains("tokens 3000 of 2500"));
+    assert_eq!(world.status("r-more"), "running");
+    assert_eq!(world.starts().len(), 3, "the last one does not start");
+    world.gatewright("caps --day none").succeeds();
+    worker.end().succeeds();
+    assert_eq!(world.status("r-more"), "completed");
+    assert_eq!(spent_in_a_day(&world), 4000);
+}
+
+#[test]
+fn a_cap_of_the_machine_ends_a_turn_and_only_a_person_raises_it() {
+    let world = World::with(&two("turns = 99", "claude"), "");
+    world.program("claude", READS_ON);
+    std::fs::write(world.programs().join("greedy"), "").unwrap();
+    world.gatewright("caps --machine tokens=1800").succeeds();
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "of 1800");
+    assert_eq!(world.history("ended").len(), 0, "its work is open");
+    world.gatewright("answer r-test continue").succeeds();
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.starts().len(), 1, "its budget is not the cap");
+    let mut command = world.command("caps --machine none");
+    let refused = testkit::Ran::from(command.env("CLAUDECODE", "1").output().unwrap()).exits(1);
+    says(&refused.stderr, "GW-R66");
+    world.gatewright("caps --machine none").succeeds();
+    std::fs::write(world.programs().join("enough"), "").unwrap();
+    world.gatewright("answer r-test continue").succeeds();
+    world.gatewright("resume r-test").succeeds();
+}
+
+#[test]
+fn what_a_killed_turn_cost_is_estimated_from_the_turns_that_ended() {
+    let slow = two("cost = \"9.00\"", "claude");
+    let slow = slow.replace(
+        "leaves  = [\"more\"]",
+        "leaves  = [\"more\"]\ntimeout = \"2s\"\nretry = 0",
+    );
+    let world = World::with(&slow, "");
+    let script = format!("[ \"$count\" != 1 ] || : > \"$here/enough\"\n{READS_ON}");
+    world.program(
+        "claude",
+        &script.replace("[ ! -e \"$here/enough\" ]", "[ \"$count\" != 1 ]"),
+    );
+    world.gatewright(RUN).exits(6);
+    let ended = world.history("ended");
+    // The first turn told 40 cents for 20 tokens, so 2,000 tokens are taken for 40.00.
+    assert_eq!(ended[0]["fact"]["used"]["cost_cents"], 40, "{ended:?}");
+    assert_eq!(world.history("cut_short")[0]["fact"]["used"]["tokens"], 500);
+    let ran = world.gatewright("status r-test").succeeds();
+    says(&ran.stdout, "of 9.00");
 }

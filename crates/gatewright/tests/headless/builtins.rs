@@ -194,3 +194,60 @@ fn phases_that_are_given_are_worked_through_without_a_plan() {
     );
     assert_eq!(world.project.read("phase_1.txt"), "by phase_1\n");
 }
+
+/// The document asks for files created, patterns applied and concerns; who comes next reads them.
+#[test]
+fn the_generator_of_ansible_hands_on_the_patterns_that_it_applied() {
+    let notes = "## Files Created\nsite.yml\n\n## Patterns Applied\nhandlers instead of restarts\n";
+    let script = ALL.replace(
+        "generating) bundle generating DONE;",
+        &format!("generating) bundle generating DONE; printf '{notes}' >> .claude/ansible-workflows.generating.bundle.md;"),
+    );
+    // The programs of the checks are numbered like the agents, so each agent keeps its own prompt.
+    let script = format!("cp \"$here/prompt.$count\" \"$here/told.$GATEWRIGHT_AGENT\"\n{script}");
+    let world = World::new(Project::with_git(PROGRAM), &script);
+    world.program("ansible-playbook", "exit 0");
+    world.program("ansible-lint", "exit 0");
+    run(&world, "ansible --param target=site.yml").succeeds();
+    let told = |agent: &str| world.noted(&format!("told.{agent}")).join("\n");
+    let generator = told("ansible-generator");
+    for section in ["## Files Created", "## Patterns Applied", "Concerns"] {
+        says(&generator, section);
+    }
+    // The validator gets the bundle word for word.
+    says(&told("ansible-validator"), "handlers instead of restarts");
+}
+
+/// The tests fail because none of them printed the story's `success_pattern`, whatever their exit codes; the
+/// implementer reads which text was missing, and then they pass.
+#[test]
+fn the_success_pattern_of_a_story_fails_its_tests_until_they_print_it() {
+    let script = ALL
+        .replace(
+            r#"{"commands": ["grep -q hello hello.txt"]}"#,
+            r#"{"commands": ["grep hello hello.txt"], "success_pattern": "hello world"}"#,
+        )
+        .replace(
+            "    echo hello > hello.txt\n",
+            "    if [ -e hello.txt ]; then echo hello world > hello.txt; else echo hello > hello.txt; fi\n",
+        );
+    let world = World::new(Project::with_git(PROGRAM), &script);
+    run(&world, "multi-ai --answer approval=approve").succeeds();
+    let checked = world.history("checked");
+    let verdicts = checked.iter().map(|entry| &entry["fact"]["verdict"]);
+    assert_eq!(
+        verdicts.collect::<Vec<_>>(),
+        ["failed", "passed"],
+        "{checked:?}"
+    );
+    let starts = world.starts();
+    let tries = starts.iter().enumerate();
+    let tries = tries.filter(|(_, stage)| *stage == "implementing_loop");
+    let tries: Vec<usize> = tries.map(|(at, _)| at + 1).collect();
+    assert_eq!(tries.len(), 2, "{starts:?}");
+    let again = world.prompt(tries[1]);
+    for fact in ["grep hello hello.txt", "hello world", "exited with code 0"] {
+        says(&again, fact);
+    }
+    world.gatewright("verify r-test").succeeds();
+}

@@ -133,34 +133,6 @@ echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":
     says(&ran.stdout, "hollow");
 }
 
-#[test]
-fn a_service_that_says_later_is_waited_for() {
-    let definition = one("retry = { max = 1, backoff = \"1s\" }")
-        .replace("agent   =", "runner = \"codex\"\nagent   =");
-    let definition = definition.replace(
-        "path   = \"note.txt\"\nformat = \"text\"",
-        "from = \"reply\"",
-    );
-    let world = World::with(&definition, "");
-    world.program(
-        "codex",
-        &format!(
-            "{CODEX}{}",
-            r#"if [ "$count" = 1 ]; then
-    echo '{"type":"turn.failed","error":{"message":"exceeded retry limit, last status: 429 Too Many Requests"}}'
-    exit 1
-fi
-echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"all is well"}}'
-echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":5,"output_tokens":1}}'"#
-        ),
-    );
-    let ran = world
-        .gatewright("run pipeline.toml --task try --id r-test")
-        .succeeds();
-    assert_eq!(faults(&world), ["limited"]);
-    says(&ran.stderr, "1s: limited");
-}
-
 /// What strayed stays forbidden: the next attempt is compared with the tree before the first one.
 #[test]
 fn a_change_that_strayed_is_not_forgotten_by_the_next_attempt() {

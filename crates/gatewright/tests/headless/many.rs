@@ -13,6 +13,15 @@ fn queue(world: &World, run: &str, task: &str) -> Ran {
     world.gatewright(&line)
 }
 
+fn in_place(world: &World, run: &str, task: &str) -> Ran {
+    let agent = world.programs().join("agent");
+    let line = format!(
+        "start pipeline.toml --queue --in-place --task {task} --id {run} --stand-in {}",
+        agent.display()
+    );
+    world.gatewright(&line)
+}
+
 #[test]
 fn several_tasks_are_runs_one_after_another() {
     let world = World::with(ONE, WRITES);
@@ -44,7 +53,7 @@ fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
 }
 
 #[test]
-fn queued_runs_of_one_project_go_one_after_another_in_their_order() {
+fn queued_runs_of_one_tree_go_one_after_another_in_their_order() {
     let world = World::with(
         ONE,
         r#"mkdir "$here/alone" || echo together >> "$here/together"
@@ -54,7 +63,7 @@ rmdir "$here/alone""#,
     );
     let runs = ["r-c", "r-a", "r-e", "r-b", "r-f", "r-d"];
     for run in runs {
-        queue(&world, run, run).succeeds();
+        in_place(&world, run, run).succeeds();
         assert_eq!(world.status(run), "queued");
     }
     assert!(world.starts().is_empty());
@@ -122,7 +131,7 @@ fn queued_runs_of_several_projects_go_at_once() {
 }
 
 #[test]
-fn runs_of_one_project_that_write_to_other_files_go_at_once() {
+fn runs_of_one_project_go_at_once_on_branches_of_their_own() {
     let own = ONE.replace("note.txt", "notes/{run}.txt");
     let script = counting(2).replace("> note.txt", "> notes/$GATEWRIGHT_RUN.txt");
     let world = World::with(&own, &format!("mkdir -p notes\n{script}"));

@@ -125,3 +125,79 @@ fn a_notice_that_cannot_be_sent_is_a_line_and_the_run_is_as_it_is() {
     says(&ran.stderr, "7");
     assert_eq!(world.status("r-test"), "completed");
 }
+
+#[test]
+fn every_target_is_told_once_of_each_event_however_often_the_run_is_driven() {
+    let asking = ONE
+        .replace("start = \"writing\"", "start = \"asking\"")
+        .replace(
+            "[stages.writing]",
+            "[stages.asking]\nask = \"Begin?\"\non.yes = \"writing\"\non.again = \"asking\"\n\n[stages.writing]",
+        );
+    let world = World::with(&asking, WRITES);
+    world.program("noting", NOTES);
+    world.program(
+        "other",
+        r#"echo "$GATEWRIGHT_STATUS" >> "$here/other-knows""#,
+    );
+    let [noting, other] = ["noting", "other"].map(|name| world.programs().join(name));
+    let more = format!("--notify {} --notify {}", noting.display(), other.display());
+    world.run(&more).exits(6);
+    world.gatewright("resume r-test").exits(6);
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.noted("knows"), ["r-test waiting"]);
+    assert_eq!(world.noted("other-knows"), ["waiting"]);
+    // The same question after an answer is another event.
+    world.gatewright("answer r-test again").succeeds();
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.noted("knows").len(), 2);
+    world.gatewright("answer r-test yes").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(
+        world.noted("other-knows"),
+        ["waiting", "waiting", "completed"]
+    );
+}
+
+#[test]
+fn a_target_that_was_not_reached_is_told_when_the_run_is_driven_again() {
+    let world = World::with(&ONE.replace("on.done", "retry = 0\non.done"), "exit 0");
+    world.program("noting", "exit 7");
+    let noting = world.programs().join("noting");
+    run(&world, &noting.display().to_string()).exits(6);
+    world.program("noting", NOTES);
+    world.gatewright("resume r-test").exits(6);
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.noted("knows"), ["r-test waiting"]);
+}
+
+/// A person says whether an open stage is done, and the run is not over until then.
+const OPEN: &str = r#"
+name  = "open"
+about = "Have somebody work until a person says that it is done."
+start = "working"
+
+[stages.working]
+allow   = ["*"]
+on.finish = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+#[test]
+fn a_worker_leaves_an_open_stage_to_a_person_and_tells_them_once() {
+    let world = World::with(OPEN, "echo done > note.txt");
+    world.program("noting", NOTES);
+    let noting = world.programs().join("noting");
+    let line = world
+        .line(&format!("--notify {}", noting.display()))
+        .replace("run pipeline", "start --queue pipeline");
+    world.gatewright(&line).succeeds();
+    world.gatewright("worker --once").succeeds();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.noted("knows"), ["r-test waiting"]);
+    world.gatewright("finish r-test").succeeds();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+}

@@ -238,3 +238,68 @@ fn a_stuck_run_waits_where_nobody_sits_at_a_terminal_or_whoever_sat_there_leaves
     world.gatewright("retry r-test").succeeds();
     world.gatewright("resume r-test").succeeds();
 }
+
+/// A note is written, and a person is asked about it.
+const NOTED: &str = r#"
+name  = "noted"
+about = "Ask about a note."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "agreeing"
+
+[stages.agreeing]
+ask    = "Is the note right?"
+on.yes = { to = "complete", approves = ["note"] }
+on.no  = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// A run that asks about the note, which the person changes before they come to the terminal.
+fn edited() -> World {
+    let world = World::with(NOTED, WRITES);
+    world.run("").exits(6);
+    world.project.write("note.txt", "as I want it\n");
+    world
+}
+
+fn note(world: &World) -> String {
+    let kept = world.gatewright("export r-test --artifact note").succeeds();
+    kept.stdout
+}
+
+#[test]
+fn whoever_changed_an_artifact_is_asked_at_the_terminal_whether_it_counts() {
+    let world = edited();
+    let ran = world.person("resume r-test", "yes\nyes\n").succeeds();
+    says(&ran.stdout, "GW-R125");
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(note(&world), "as I want it\n");
+    // Or they say it at once.
+    let world = edited();
+    let ran = world
+        .person("resume r-test", "yes --with-edits\n")
+        .succeeds();
+    assert!(!ran.stdout.contains("GW-R125"), "{ran}");
+    assert_eq!(note(&world), "as I want it\n");
+}
+
+#[test]
+fn an_edit_that_its_person_does_not_take_at_the_terminal_is_not_taken() {
+    let world = edited();
+    world.person("resume r-test", "yes\nno\n");
+    assert_eq!(world.status("r-test"), "waiting");
+    assert_ne!(note(&world), "as I want it\n");
+    assert!(answers(&world).is_empty());
+}

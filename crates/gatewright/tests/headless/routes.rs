@@ -2,72 +2,9 @@
 
 use serde_json::Value;
 use testkit::Project;
+use testkit::pipelines::ROUTED;
 
 use super::fixture::{PROGRAM, World, says};
-
-const ROUTED: &str = r#"
-name  = "routed"
-about = "Fix what is small, and plan the rest."
-start = "sizing"
-
-[params.size]
-about   = "how much of a process"
-choices = ["full", "small"]
-default = "full"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[stages.sizing]
-route        = [{ outcome = "small", params = { size = "small" }, files = 2, lines = 10, avoids = ["deploy/**"] }]
-on.small     = "fixing"
-on.otherwise = "planning"
-
-[stages.fixing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "trying"
-
-[stages.trying]
-check     = ["test -e note.txt"]
-on.passed = "over"
-on.failed = "given_up"
-
-[stages.planning]
-agent   = "planner"
-leaves  = ["note"]
-on.done = "writing"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "testing"
-
-[stages.testing]
-check     = ["test -e note.txt"]
-on.passed = "told"
-on.failed = "given_up"
-
-[stages.over]
-end = "completed"
-
-[stages.told]
-end = "completed"
-
-[stages.given_up]
-end = "failed"
-
-[[prove]]
-name    = "what is small is tried"
-before  = "over"
-through = ["trying"]
-
-[[prove]]
-name    = "everything else is planned and tested"
-before  = "told"
-through = ["planning", "testing"]
-"#;
 
 /// An agent sorts the work, and what was changed can overrule it. The route stands behind the work.
 const SORTED: &str = r#"
@@ -138,7 +75,7 @@ esac"#
     (stage, decisions(&world).remove(0).1)
 }
 
-/// Every agent leaves its note; this one of the quick way also does that.
+/// Every agent leaves a plan; the one of the quick way also does that.
 fn fixing(does: &str) -> String {
     format!("echo \"note $count\" > note.txt\nif [ \"$at\" = fixing ]; then {does}; fi")
 }
@@ -177,6 +114,10 @@ fn what_is_small_and_called_small_goes_the_shorter_way() {
     assert_eq!(decided[2].1["change"]["lines"], 1);
     assert_eq!(decided[2].1["change"]["paths"][0], "a.txt");
     says(&world.prompt(1), "size is small");
+    // Who works there knows how far the shorter way reaches.
+    for limit in ["at most 2 files", "at most 10 lines", "deploy/**"] {
+        says(&world.prompt(1), limit);
+    }
     world.gatewright("verify r-test").succeeds();
 }
 
@@ -198,6 +139,11 @@ fn what_has_grown_is_sent_the_longer_way_with_the_reason() {
     );
     // Who plans now knows why, and with what evidence.
     says(&world.prompt(2), "40 lines");
+    // The limits of the shorter way no longer bind anybody.
+    for number in [2, 3] {
+        let told = world.prompt(number);
+        assert!(!told.contains("at most 10 lines"), "{told}");
+    }
     says(&world.gatewright("why r-test").stdout, "told");
     world.gatewright("verify r-test").succeeds();
 }
@@ -222,6 +168,8 @@ fn nobody_who_does_not_ask_goes_the_shorter_way() {
     assert_eq!(rules(&world), ["GW-R115"]);
     assert_eq!(decided[0].1["unmet"][0]["because"], "param");
     assert_eq!(decided[0].1["change"], Value::Null, "nobody looked");
+    let told = world.prompt(1);
+    assert!(!told.contains("at most"), "{told}");
 }
 
 #[test]

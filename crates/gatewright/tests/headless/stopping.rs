@@ -94,10 +94,6 @@ fn a_run_that_is_driven_is_refused_to_everybody_else_with_the_process() {
     says(&ran.stderr, &format!("process {}", run.id));
     let shown = world.gatewright("recover").succeeds().stdout;
     says(&shown, &format!("process {}", run.id));
-    let other = world.line("").replace("--id r-test", "--id r-other");
-    let ran = world.gatewright(&other).exits(1);
-    says(&ran.stderr, "r-test");
-    says(&ran.stderr, "note.txt");
     // The very same command is the same run.
     let ran = world.run("");
     assert_ne!(ran.code, Some(0), "{ran}");

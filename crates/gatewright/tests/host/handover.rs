@@ -12,7 +12,6 @@ use std::path::Path;
 
 use serde_json::Value;
 use testkit::claude::{Claude, Headless};
-use testkit::model::{Actor, Model};
 
 use crate::stage::{Stage, program};
 
@@ -48,14 +47,6 @@ fn denied(session: &Headless) -> Vec<String> {
     let denials = denials.and_then(Value::as_array).cloned();
     let denials = denials.unwrap_or_default().into_iter();
     denials.map(|denial| denial.to_string()).collect()
-}
-
-/// The same project with another script: one that knows its paths.
-fn scripted(stage: Stage, script: impl IntoIterator<Item = Actor>) -> Stage {
-    Stage {
-        model: Model::start(script),
-        project: stage.project,
-    }
 }
 
 fn program_folder() -> String {

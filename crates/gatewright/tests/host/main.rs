@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod allowed;
 mod answers;
 mod bypasses;
 mod failing;

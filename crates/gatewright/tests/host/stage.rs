@@ -119,10 +119,19 @@ impl Stage {
         stage
     }
 
-    fn bare(script: impl IntoIterator<Item = Actor>) -> Self {
+    /// A project in which nothing is installed yet.
+    pub(crate) fn bare(script: impl IntoIterator<Item = Actor>) -> Self {
         let project = Project::with_git(program());
         let model = Model::start(script);
         Self { project, model }
+    }
+
+    /// The same project with another script: one that knows its paths.
+    pub(crate) fn scripted(self, script: impl IntoIterator<Item = Actor>) -> Self {
+        Self {
+            model: Model::start(script),
+            project: self.project,
+        }
     }
 
     /// The host, which may use every tool that a test needs.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Usage;
 
+use super::reset_time::{self, ResetTime};
 use super::service_failure::{self, ServiceFailure};
 
 /// A longer error message is cut: it becomes a reason in one line.
@@ -24,6 +25,7 @@ pub struct AgentOutput {
     pub activity: Option<String>,
     /// The last message of the agent.
     pub reply: Option<String>,
+    /// So far, with what the program has told of the turn that is under way.
     pub usage: Usage,
     pub end: Option<ReportedEnd>,
     pub last_error: Option<String>,
@@ -31,11 +33,24 @@ pub struct AgentOutput {
     pub(crate) refused_calls: BTreeMap<String, String>,
     /// Calls that our own hooks refused.
     pub(crate) refused_by_us: BTreeSet<String>,
+    /// What the turns that have ended cost, in millionths.
+    pub(crate) cost_micros: u64,
+    /// The tokens of the turns that have ended.
+    pub(crate) ended_tokens: u64,
+    /// The tokens of each message since then. The same message may come in several lines.
+    pub(crate) message_tokens: BTreeMap<String, u64>,
+    /// When the service works again, as it was told beside the messages.
+    pub(crate) resets: Option<ResetTime>,
     /// The next piece of text belongs to the same message.
     pub(crate) reply_is_partial: bool,
 }
 
 impl AgentOutput {
+    /// How many tool calls were refused so far, by the program or by our hooks. Not every program shows them.
+    pub fn refusals(&self) -> usize {
+        self.refused_calls.len() + self.refused_by_us.len()
+    }
+
     /// The tools that the program itself refused to its agent, as `Write (3 times), Bash`.
     pub fn refused_tools(&self) -> Option<String> {
         let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
@@ -57,10 +72,19 @@ pub enum ReportedEnd {
     Done,
     /// A retry may fail again.
     Failed(String),
-    /// The service asks to wait: a rate limit, an overload, a usage limit. The worker did nothing wrong.
-    Limited(String),
+    /// The service asks to wait, or is down: a rate limit, an overload, a usage limit. The worker did
+    /// nothing wrong.
+    Limited(ReportedLimit),
     /// Nobody has logged in, or the key is wrong. Only a person can fix that.
     NotLoggedIn(String),
+}
+
+/// What a service said when it asked to wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedLimit {
+    pub reason: String,
+    /// When it works again, if it said that in a form that we know.
+    pub resets: Option<ResetTime>,
 }
 
 impl ReportedEnd {
@@ -68,9 +92,8 @@ impl ReportedEnd {
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Done => None,
-            Self::Failed(reason) | Self::Limited(reason) | Self::NotLoggedIn(reason) => {
-                Some(reason)
-            }
+            Self::Failed(reason) | Self::NotLoggedIn(reason) => Some(reason),
+            Self::Limited(limit) => Some(&limit.reason),
         }
     }
 }
@@ -109,6 +132,40 @@ impl AgentOutput {
         self.reply_is_partial = true;
     }
 
+    /// Counts a message of the turn that is under way. Each line of a message repeats what the message had
+    /// used so far.
+    pub(crate) fn count_message(&mut self, id: &str, tokens: u64) {
+        let known = self.message_tokens.entry(id.to_owned()).or_default();
+        *known = tokens.max(*known);
+        self.usage.tokens = self.so_far();
+    }
+
+    /// A turn has ended, and the program says what it used and cost.
+    pub(crate) fn count_turn(&mut self, tokens: u64, cost_micros: u64) {
+        self.message_tokens.clear();
+        self.ended_tokens = self.ended_tokens.saturating_add(tokens);
+        self.cost_micros = self.cost_micros.saturating_add(cost_micros);
+        self.usage.turns += 1;
+        self.usage.tokens = self.so_far();
+        // Rounds up once, over all turns.
+        self.usage.cost_cents = self.cost_micros.div_ceil(10_000);
+    }
+
+    /// The tokens and the cost, in millionths, of the turns that have ended.
+    pub fn ended_turns(&self) -> (u64, u64) {
+        (self.ended_tokens, self.cost_micros)
+    }
+
+    /// The tokens of the turn that is under way, of which the program has not told the cost.
+    pub fn open_tokens(&self) -> u64 {
+        let open = self.message_tokens.values().copied();
+        open.fold(0, u64::saturating_add)
+    }
+
+    fn so_far(&self) -> u64 {
+        self.ended_tokens.saturating_add(self.open_tokens())
+    }
+
     pub(crate) fn note_error(&mut self, message: &str) {
         self.reply_is_partial = false;
         self.last_error = Some(short(message));
@@ -120,9 +177,13 @@ impl AgentOutput {
     }
 
     pub(crate) fn fail_with(&mut self, failure: Option<ServiceFailure>, reason: &str) {
+        let named = reset_time::of_message(reason);
         let reason = short(reason);
         self.end = Some(match failure {
-            Some(ServiceFailure::Limited) => ReportedEnd::Limited(reason),
+            Some(ServiceFailure::Limited | ServiceFailure::Down) => {
+                let resets = self.resets.clone().or(named);
+                ReportedEnd::Limited(ReportedLimit { reason, resets })
+            }
             Some(ServiceFailure::NotLoggedIn) => ReportedEnd::NotLoggedIn(reason),
             None => ReportedEnd::Failed(reason),
         });

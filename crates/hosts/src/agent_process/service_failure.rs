@@ -5,15 +5,20 @@
 pub enum ServiceFailure {
     /// Time must pass.
     Limited,
+    /// The service has failed or cannot be reached. Time must pass, too.
+    Down,
     /// A person must log in or provide a key.
     NotLoggedIn,
 }
 
 /// What services and programs say about limits, in lower case.
-const LIMITS: [&str; 10] = [
+const LIMITS: [&str; 13] = [
     "rate limit",
     "rate_limit",
     "usage limit",
+    "hit your limit",
+    "limit reached",
+    "out of extra usage",
     "too many requests",
     "overloaded",
     "high demand",
@@ -21,6 +26,20 @@ const LIMITS: [&str; 10] = [
     "resource_exhausted",
     "please wait and try again later",
     "try again later",
+];
+
+/// What programs say when a service cannot be reached, in lower case.
+const OUTAGES: [&str; 10] = [
+    "internal server error",
+    "bad gateway",
+    "service unavailable",
+    "gateway timeout",
+    "connection error",
+    "connection refused",
+    "unable to connect",
+    "econnrefused",
+    "error sending request",
+    "fetch failed",
 ];
 
 /// What they say when nobody has logged in.
@@ -42,6 +61,7 @@ pub(crate) fn of_status(status: u64) -> Option<ServiceFailure> {
     match status {
         401 | 403 => Some(ServiceFailure::NotLoggedIn),
         429 | 503 | 529 => Some(ServiceFailure::Limited),
+        500 | 502 | 504 | 520..=524 => Some(ServiceFailure::Down),
         _ => None,
     }
 }
@@ -55,6 +75,7 @@ pub(crate) fn of_message(message: &str) -> Option<ServiceFailure> {
         Some(status) if of_status(status).is_some() => of_status(status),
         _ if named(&LOGINS) => Some(ServiceFailure::NotLoggedIn),
         _ if named(&LIMITS) => Some(ServiceFailure::Limited),
+        _ if named(&OUTAGES) => Some(ServiceFailure::Down),
         _ => None,
     }
 }
@@ -107,7 +128,14 @@ mod tests {
                 "unexpected status 400 Bad Request: no quota here",
                 Some(ServiceFailure::Limited),
             ),
-            ("unexpected status 500 Internal Server Error", None),
+            (
+                "unexpected status 500 Internal Server Error",
+                Some(ServiceFailure::Down),
+            ),
+            (
+                "Unable to connect to API (ECONNREFUSED)",
+                Some(ServiceFailure::Down),
+            ),
             ("stream disconnected before completion", None),
             ("status", None),
             ("", None),

@@ -24,7 +24,9 @@ pub(super) fn read(line: &[u8], call: &CallId) -> Option<RecordedAnswer> {
         hook::shape::<QuestionResponse<'_>>(line.tool_use_result).filter(|_| is_result)?;
     let given: Answers = hook::shape(response.answers).unwrap_or_default();
     let questions: Vec<Question> = hook::shape(response.questions).unwrap_or_default();
+    let options = questions.iter().flat_map(|question| &question.options);
     Some(RecordedAnswer {
+        offered: options.map(|option| option.label.clone()).collect(),
         answers: question::answers(&questions, given),
         by_person: is_a_persons(&line),
     })

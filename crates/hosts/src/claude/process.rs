@@ -6,7 +6,8 @@ mod wire;
 
 use crate::agent_process::service_failure::{self, ServiceFailure};
 use crate::agent_process::{
-    AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, StartOptions,
+    AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, ResetTime,
+    StartOptions,
 };
 
 use super::session_host::FORMAT;
@@ -96,7 +97,15 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             message,
             parent_tool_use_id,
             error: None,
-        } => said(&message, parent_tool_use_id.is_some(), agent_output),
+        } => {
+            if let Some((id, tokens)) = message.used() {
+                agent_output.count_message(id, tokens);
+            }
+            said(&message, parent_tool_use_id.is_some(), agent_output);
+        }
+        OutputLine::RateLimitEvent { rate_limit_info } => {
+            agent_output.resets = rate_limit_info.resets().map(ResetTime::At);
+        }
         OutputLine::User { message } => {
             let blocks = message.blocks().into_iter();
             for result in blocks.filter_map(Block::tool_result) {
@@ -126,18 +135,15 @@ fn said(message: &Message, of_subagent: bool, agent_output: &mut AgentOutput) {
     }
 }
 
-/// There may be several results. Each has the tokens and cost of the whole conversation, so the last
-/// one counts. The subtype is `success` even for some errors.
+/// There may be several results, each with what was used since the one before. The subtype is `success` even for some errors.
 fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
-    agent_output.usage.turns += 1;
+    agent_output.count_turn(finish.tokens(), finish.cost_micros());
     for denial in &finish.permission_denials {
         if !agent_output.refused_by_us.contains(&denial.tool_use_id) {
             let (call, tool) = (denial.tool_use_id.clone(), denial.tool_name.clone());
             agent_output.refused_calls.insert(call, tool);
         }
     }
-    agent_output.usage.tokens = finish.tokens();
-    agent_output.usage.cost_cents = cents(finish.total_cost_usd);
     let well = finish.subtype == "success" && !finish.is_error;
     let completed = finish
         .terminal_reason
@@ -162,15 +168,4 @@ fn of_kind(kind: &str) -> Option<ServiceFailure> {
         "authentication_error" | "permission_error" => Some(ServiceFailure::NotLoggedIn),
         _ => None,
     }
-}
-
-/// Rounds up to whole cents. The sums are of whole conversations, so rounding happens once.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a cast of a float saturates: a cost below zero becomes 0, and no cost is that high"
-)]
-fn cents(dollars: f64) -> u64 {
-    // A float error must not round a whole number of cents up.
-    (dollars * 100.0 - 1e-6).ceil() as u64
 }

@@ -39,8 +39,10 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             other => item_seen(&other, agent_output),
         },
         OutputLine::TurnCompleted { usage } => {
-            agent_output.usage.turns += 1;
-            agent_output.usage.tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+            // Each sum is of the whole conversation.
+            agent_output.ended_tokens = 0;
+            let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+            agent_output.count_turn(tokens, 0);
             agent_output.finish();
         }
         OutputLine::TurnFailed { error } => agent_output.fail(&error.message),

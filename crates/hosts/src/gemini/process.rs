@@ -32,7 +32,9 @@ pub(super) fn service_failure(code: i32) -> Option<ServiceFailure> {
     };
     match code {
         NOT_LOGGED_IN => Some(ServiceFailure::NotLoggedIn),
-        _ => [401, 403, 429, 503].into_iter().find_map(by_status),
+        _ => [401, 403, 429, 503, 500, 502, 504]
+            .into_iter()
+            .find_map(by_status),
     }
 }
 
@@ -72,8 +74,7 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             error,
             stats,
         } => {
-            agent_output.usage.turns += 1;
-            agent_output.usage.tokens = stats.total_tokens;
+            agent_output.count_turn(stats.total_tokens, 0);
             let failed = error.map_or_else(|| status.clone(), |error| error.message);
             if status == "success" {
                 agent_output.finish()

@@ -4,7 +4,7 @@ use crate::tree::{Entry, Node, Value};
 
 /// Lists at the top of a file that both definitions add to. Every other list of the upper one takes
 /// the place of the lower one's: a panel, for example, has an order.
-const ADDED_UP: [&str; 4] = ["gives", "ignores", "litter", "prove"];
+const ADDED_UP: [&str; 6] = ["gives", "ignores", "litter", "prove", "carry", "carry_back"];
 
 /// Lays the upper tree over the lower one.
 pub(super) fn lay(lower: &mut Node, upper: Node) {

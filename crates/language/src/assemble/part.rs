@@ -18,7 +18,7 @@ const PREFIXED: [(&str, Declared); 2] = [
 ];
 
 /// Lists that come along whole: they are about files that the stages leave behind.
-const WHOLE_LISTS: [&str; 2] = ["ignores", "litter"];
+const WHOLE_LISTS: [&str; 4] = ["ignores", "litter", "carry", "carry_back"];
 
 /// The part as a definition of its own, which has only what the stages need.
 pub(super) fn bring(used: &UsedPart, whole: &Node, report: &mut Report<'_, '_>) -> Option<Node> {

@@ -37,6 +37,7 @@ impl Reader<'_> {
         let gives = self.list(fields, "gives", Self::given);
         let ignores = self.list(fields, "ignores", Self::ignored);
         let litter = self.list(fields, "litter", Self::litter);
+        let placement = self.placement(fields);
         let protocol = self.optional(fields, "protocol", Self::protocol);
         let proofs = self.list(fields, "prove", Self::proof);
         let (name, about, start) = head?;
@@ -62,6 +63,7 @@ impl Reader<'_> {
             litter,
             protocol,
             proofs,
+            placement,
         })
     }
 

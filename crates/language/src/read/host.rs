@@ -108,26 +108,21 @@ impl Reader<'_> {
     /// A glob for untracked files that tools leave behind. A slash at its end means all below that folder.
     pub(super) fn litter(&mut self, node: &Node) -> Option<PathGlob> {
         let text = self.filled(node)?;
-        let folder = text.strip_suffix('/').map(|folder| format!("{folder}/**"));
-        let glob = folder.unwrap_or_else(|| text.clone());
-        let is_line = text.trim() == text && !text.chars().any(char::is_control);
-        let is_path = |part: &str| !matches!(part, "" | "." | "..");
-        let stays = !glob.contains('\\') && glob.split('/').all(is_path);
-        let (message, hint) = if !is_line || text.starts_with(['#', '!']) || !stays {
-            (
-                format!("{} is not a path pattern in the project", quote(&text)),
-                "write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`",
-            )
-        } else if is_everything(&glob) {
-            (
-                format!("{} would hide sources from every gate", quote(&text)),
-                "name the folder or the ending of what a tool leaves behind",
-            )
-        } else {
-            return Some(PathGlob::new(&glob));
-        };
-        self.report(LanguageRule::BadLitter, &node.span, message, hint);
-        None
+        match path_pattern(&text) {
+            PathPattern::Some(glob) => Some(PathGlob::new(&glob)),
+            PathPattern::Elsewhere => {
+                let message = format!("{} is not a path pattern in the project", quote(&text));
+                let hint = "write a path with `*` and `**`, such as `reports/**` or `**/*.profraw`";
+                self.report(LanguageRule::BadLitter, &node.span, message, hint);
+                None
+            }
+            PathPattern::Everything => {
+                let message = format!("{} would hide sources from every gate", quote(&text));
+                let hint = "name the folder or the ending of what a tool leaves behind";
+                self.report(LanguageRule::BadLitter, &node.span, message, hint);
+                None
+            }
+        }
     }
 
     /// A file whose text becomes a part of the host's memory file.
@@ -156,4 +151,27 @@ impl Reader<'_> {
 /// Does the glob name no folder and no file, only wildcards and dots?
 fn is_everything(glob: &str) -> bool {
     glob.chars().all(|letter| "*?/.".contains(letter))
+}
+
+/// Which files of the project a pattern covers.
+pub(super) enum PathPattern {
+    Some(String),
+    Everything,
+    /// It leaves the project, or cannot be read as a pattern.
+    Elsewhere,
+}
+
+pub(super) fn path_pattern(text: &str) -> PathPattern {
+    let folder = text.strip_suffix('/').map(|folder| format!("{folder}/**"));
+    let glob = folder.unwrap_or_else(|| text.to_owned());
+    let is_line = text.trim() == text && !text.chars().any(char::is_control);
+    let is_path = |part: &str| !matches!(part, "" | "." | "..");
+    let stays = !glob.contains('\\') && glob.split('/').all(is_path);
+    if !is_line || text.starts_with(['#', '!']) || !stays {
+        PathPattern::Elsewhere
+    } else if is_everything(&glob) {
+        PathPattern::Everything
+    } else {
+        PathPattern::Some(glob)
+    }
 }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    AgentName, AgentPattern, AgentWork, ArtifactName, AskWork, Conversation, End, EndWork, Leaves,
-    OpenWork, Outcome, Questions, Reads, ReviewWork, Reviewer, RunnerName, SESSION, Worker,
-    WorkerSettings,
+    AgentName, AgentPattern, AgentWork, ArtifactName, AskWork, Conversation, End, EndWork,
+    Fallback, Leaves, OpenWork, Outcome, Questions, Reads, ReviewWork, Reviewer, RunnerName,
+    SESSION, Worker, WorkerSettings,
 };
 
 use super::{Fields, Reader};
+use crate::rule::LanguageRule;
 use crate::tree::{Entry, Node, Value};
 use crate::vocabulary::{self, CONVERSATIONS, ENDS};
 
@@ -49,14 +50,59 @@ impl Reader<'_> {
                 &[Conversation::Fresh, Conversation::Same],
             )
         });
+        let models = self.optional(fields, "model", Self::models);
+        let mut models = models.unwrap_or_default().into_iter();
+        let model = models.next();
+        let of_models = models.map(|model| Fallback {
+            runner: None,
+            model: Some(model),
+        });
+        let others = self.optional(fields, "fallback", |reader, node| {
+            reader.filled_items(node, Self::fallback)
+        });
+        let others = others.unwrap_or_default();
         WorkerSettings {
             runner: self.optional(fields, "runner", |reader, node| {
                 reader.name(node, RunnerName::parse)
             }),
-            model: self.optional(fields, "model", Self::filled),
+            model,
             prompt: self.optional(fields, "prompt", Self::existing_file),
             conversation: conversation.unwrap_or_default(),
+            fallbacks: of_models.chain(others).collect(),
         }
+    }
+
+    /// One model, or several in their order.
+    fn models(&mut self, node: &Node) -> Option<Vec<String>> {
+        match &node.value {
+            Value::List(_) => self.filled_items(node, Self::filled),
+            _ => self.filled(node).map(|model| vec![model]),
+        }
+    }
+
+    /// A list with at least one member.
+    fn filled_items<T>(
+        &mut self,
+        node: &Node,
+        read: impl FnMut(&mut Self, &Node) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        if let Value::List(members) = &node.value
+            && members.is_empty()
+        {
+            let (message, hint) = ("this list is empty", "name at least one, or remove the key");
+            self.report(LanguageRule::Empty, &node.span, message.to_owned(), hint);
+            return None;
+        }
+        self.items(node, read)
+    }
+
+    fn fallback(&mut self, node: &Node) -> Option<Fallback> {
+        let fields = &self.fields(node, &vocabulary::FALLBACK)?;
+        let runner = self.optional(fields, "runner", |reader, node| {
+            reader.name(node, RunnerName::parse)
+        });
+        let model = self.optional(fields, "model", Self::filled);
+        Some(Fallback { runner, model })
     }
 
     pub(super) fn artifact_name(&mut self, node: &Node) -> Option<ArtifactName> {

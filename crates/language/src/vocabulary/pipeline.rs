@@ -103,6 +103,26 @@ pub(crate) static PIPELINE: Table = Table {
             "Untracked files that tools leave behind, as `reports/**`: they are not part of the tree that gates check. A usual list applies anyway.",
         ),
         optional(
+            "place",
+            Shape::Word(PLACES),
+            "Where runs work: `tree`, your own, or `branch`, a worktree and branch of the run. By default queued runs and several tasks have a branch, and one `run` has your tree.",
+        ),
+        optional(
+            "carry",
+            Shape::List(&Shape::Litter),
+            "Untracked files that come along into a worktree, as `node_modules` or `.env`: patterns as in `.gitignore`.",
+        ),
+        optional(
+            "carry_back",
+            Shape::List(&Shape::Filled),
+            "Ignored files that come back from the worktree of a parallel step, as paths.",
+        ),
+        optional(
+            "deliver",
+            Shape::Either(&[Shape::Word(DELIVERS), Shape::Table(&DELIVERY)]),
+            "What a completed run on its branch hands over: a commit (`branch`), also a pull request (`pull-request`), or `none`.",
+        ),
+        optional(
             "protocol",
             Shape::Reference,
             "A file next to the definition: instructions for every session of the project, as a part of the host's memory file.",
@@ -136,6 +156,28 @@ pub(crate) static USE: Table = Table {
                 values: &Shape::Name,
             },
             "Stages and artifacts of the used pipeline, and those of this one that take their place.",
+        ),
+    ]],
+    choice: &[],
+};
+
+pub(crate) static DELIVERY: Table = Table {
+    name: "a delivery",
+    parts: &[&[
+        required(
+            "as",
+            Shape::Word(DELIVERS),
+            "`branch`: a commit on the run's branch. `pull-request`: also pushed, with a request to merge. `none`.",
+        ),
+        optional(
+            "remote",
+            Shape::Filled,
+            "The remote that the branch is pushed to. A pull request goes to `origin` by default.",
+        ),
+        optional(
+            "request",
+            Shape::Either(&[Shape::Filled, Shape::FilledList(&Shape::Filled)]),
+            "What makes the request: `gh`, `glab`, or the words of your own command with {branch}, {base}, {title}, {body} (a file with the report) and {text} (the report).",
         ),
     ]],
     choice: &[],

@@ -153,7 +153,16 @@ const WORKER: &[Key] = &[
         Shape::Name,
         "The program that runs the agent, such as `claude` or `codex`.",
     ),
-    optional("model", Shape::Filled, "The model."),
+    optional(
+        "model",
+        Shape::Either(&[Shape::Filled, Shape::FilledList(&Shape::Filled)]),
+        "The model, or a list: each further one works while those before it are limited or down.",
+    ),
+    optional(
+        "fallback",
+        Shape::FilledList(&Shape::Table(&FALLBACK)),
+        "Other programs or models, in their order, for the time in which the worker's own are limited or down.",
+    ),
     optional(
         "prompt",
         Shape::Reference,
@@ -165,6 +174,23 @@ const WORKER: &[Key] = &[
         "`fresh` (default), or `same`: the earlier one continues.",
     ),
 ];
+
+pub(crate) const FALLBACK: Table = Table {
+    name: "a fallback",
+    parts: &[&[
+        optional(
+            "runner",
+            Shape::Name,
+            "The program; by default the one of the worker.",
+        ),
+        optional(
+            "model",
+            Shape::Filled,
+            "The model; by default the program chooses.",
+        ),
+    ]],
+    choice: &[],
+};
 
 const READS: Key = optional(
     "reads",

@@ -2,8 +2,8 @@
 
 use engine::{
     AgentName, AgentPattern, ArtifactName, Conversation, Dispatch, Driver, Duty, Next, NextDuty,
-    Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Stage, StageName, Status, StepId, Work,
-    WorkerSettings,
+    Pipeline, Refusal, Rule, Run, RunnerName, SESSION, Service, ServiceLimit, Stage, StageName,
+    Status, StepId, Time, Work, WorkerSettings,
 };
 use hosts::Program;
 use runtime::drive_settings::DriveSettings;
@@ -20,6 +20,8 @@ pub struct Choice {
     pub step: Option<StepId>,
     pub runner: Runner,
     pub settings: WorkerSettings,
+    /// As the definition has them: a fallback may work instead.
+    pub own: WorkerSettings,
     pub leaves: Vec<ArtifactName>,
 }
 
@@ -91,6 +93,55 @@ impl Starter {
 }
 
 impl Choice {
+    /// What works on it.
+    pub fn service(&self) -> Result<Service, Failure> {
+        let runner = RunnerName::parse(self.runner.word());
+        Ok(Service {
+            runner: runner.map_err(|problem| Failure::bug(problem.to_string()))?,
+            model: self.settings.model.clone(),
+        })
+    }
+
+    /// The same work by each program and model that may do it, its own first.
+    fn ways(&self, starter: Starter) -> Result<Vec<Self>, Failure> {
+        let services = self.own.services();
+        let ways = services.map(|service| {
+            let named = service.runner.as_ref().map(RunnerName::as_str);
+            let runner = starter.runner(&self.agent, named)?;
+            Ok(Self {
+                runner: runner.unwrap_or(self.runner),
+                settings: WorkerSettings {
+                    runner: service.runner,
+                    model: service.model,
+                    ..self.own.clone()
+                },
+                ..self.clone()
+            })
+        });
+        ways.collect()
+    }
+
+    /// The first way whose service does not ask to wait; otherwise the limit that ends first.
+    pub fn available(
+        &self,
+        starter: Starter,
+        run: &Run,
+        now: Time,
+    ) -> Result<Result<Self, ServiceLimit>, Failure> {
+        let mut soonest: Option<&ServiceLimit> = None;
+        for way in self.ways(starter)? {
+            let Some(limit) = run.limit(&way.service()?, now) else {
+                return Ok(Ok(way));
+            };
+            let is_sooner = soonest.is_none_or(|known| limit.until < known.until);
+            soonest = if is_sooner { Some(limit) } else { soonest };
+        }
+        match soonest {
+            Some(limit) => Ok(Err(limit.clone())),
+            None => Ok(Ok(self.clone())),
+        }
+    }
+
     /// Would both be started the same way? Two steps of one graph differ only in their step.
     pub fn has_same_order(&self, other: &Self) -> bool {
         let this = (&self.stage, &self.settings, &self.leaves);
@@ -158,6 +209,7 @@ impl Candidate<'_> {
             step: self.step,
             runner,
             settings: self.settings.clone(),
+            own: self.settings.clone(),
             leaves: self.leaves,
         }))
     }
@@ -207,7 +259,13 @@ pub fn of_dispatch(
             .cloned()
             .collect(),
     };
-    candidate.choice(stage, starter)
+    let Some(choice) = candidate.choice(stage, starter)? else {
+        return Ok(None);
+    };
+    // A fallback may be at work on it.
+    let ways = choice.ways(starter)?.into_iter();
+    let mut ways = ways.filter(|way| way.service().ok() == dispatch.service);
+    Ok(Some(ways.next().unwrap_or(choice)))
 }
 
 /// Agents of an open stage have no settings.
@@ -216,6 +274,7 @@ static NO_SETTINGS: WorkerSettings = WorkerSettings {
     model: None,
     prompt: None,
     conversation: Conversation::Fresh,
+    fallbacks: Vec::new(),
 };
 
 fn unknown_runner(agent: &AgentName, runner: &str) -> Failure {

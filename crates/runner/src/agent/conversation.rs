@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use engine::{Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
+use engine::{AgentName, Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
 use hosts::{Program, UsageScope};
 use runtime::failure::Failure;
+use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
+
+use super::worker_log::LogReader;
 
 /// The worker id that the run stores. It has the program's name, because programs choose their ids
 /// independently.
@@ -17,6 +20,36 @@ pub fn worker(program: Program, id: &str) -> Option<WorkerId> {
 fn id_of(program: Program, worker: &WorkerId) -> Option<&str> {
     let (runner, id) = worker.as_str().split_once(':')?;
     (runner == program.word()).then_some(id)
+}
+
+/// How a person opens the conversation of a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationCommand {
+    pub dispatch: DispatchId,
+    pub agent: AgentName,
+    /// A line for a shell: the programs look for a conversation in the folder where it began.
+    pub command: String,
+}
+
+/// The conversations of the workers that we started, as far as the run remembers, the latest last.
+pub fn commands(state: &State, opened: &OpenRun) -> Vec<ConversationCommand> {
+    let run = opened.run();
+    let logs = LogReader::all(state, &run.id);
+    let known = run.workers.iter().filter_map(|(worker, known)| {
+        let (runner, id) = worker.as_str().split_once(':')?;
+        let program = Program::parse(runner)?;
+        let log = logs.iter().find(|log| log.head.dispatch == known.dispatch);
+        let folder = log.map_or(opened.stored.worktree(), |log| &log.head.folder);
+        let (folder, id) = (hosts::shell_word(folder), hosts::shell_word(id));
+        Some(ConversationCommand {
+            dispatch: known.dispatch,
+            agent: known.agent.clone(),
+            command: format!("cd {folder} && {} {id}", program.opens_with().join(" ")),
+        })
+    });
+    let mut commands: Vec<ConversationCommand> = known.collect();
+    commands.sort_by_key(|it| it.dispatch);
+    commands
 }
 
 /// The conversation to resume: the agent's latest one with this program. An attempt after a failed
@@ -62,7 +95,8 @@ pub fn used_before(
             }
             if let Fact::Ended {
                 dispatch, usage, ..
-            } = fact
+            }
+            | Fact::CutShort { dispatch, usage } = fact
                 && theirs.contains(dispatch)
             {
                 used.tokens = used.tokens.saturating_add(usage.tokens);

@@ -1,9 +1,13 @@
 //! Reads the output of a worker, and records its conversation id as soon as it prints one.
 
-use engine::{CallId, DispatchId, Happening, Usage, Who, WorkEvent};
+use std::time::{Duration, Instant};
+
+use engine::{CallId, DispatchId, Happening, InFlight, Usage, Who, WorkEvent};
 use evidence::check::Tail;
 use hosts::agent_process::AgentOutput;
+use runtime::caps::{self, CapReached};
 use runtime::claim;
+use runtime::clock;
 use runtime::failure::Failure;
 use runtime::transact::{self, Options, Request, Target};
 use runtime::workspace::{OpenRun, Workspace};
@@ -11,11 +15,20 @@ use store::Backend as _;
 
 use super::choice::Runner;
 use super::conversation;
+use super::meter::Meter;
 use super::process::{Continue, OutputReader, ProcessEnd};
 use super::record::Record;
+use super::worker_log::WorkerLog;
+use crate::spending::Spending;
+
+/// The record is not written more often than this because of its usage.
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most that a script may print: more than any artifact may have, and small enough for memory.
 const MOST_PRINTED: usize = 16 * 1024 * 1024;
+
+/// A screen shows the last words in one line.
+const LONGEST_SAID: usize = 200;
 
 pub struct OutputListener<'l, 'd> {
     pub workspace: &'l mut Workspace<'d>,
@@ -29,7 +42,24 @@ pub struct OutputListener<'l, 'd> {
     pub updates: &'l mut dyn FnMut(WorkerUpdate),
     pub is_known: bool,
     pub unguarded: bool,
+    pub over_budget: bool,
+    pub capped: Option<CapReached>,
+    pub meter: &'l Meter,
+    /// What all workers of the run use together, if their turns end with the budget.
+    pub spending: Option<&'l Spending>,
+    pub counting: Counting,
     pub agent_output: AgentOutput,
+    /// Keeps what its program prints, for people.
+    pub log: WorkerLog,
+}
+
+/// When the record of the work gets its usage.
+#[derive(Default)]
+pub struct Counting {
+    /// The record on disk does not have the usage so far.
+    is_due: bool,
+    /// When it was last written because of its usage.
+    written_at: Option<Instant>,
 }
 
 /// What a worker reports while it works.
@@ -37,11 +67,37 @@ pub struct OutputListener<'l, 'd> {
 pub enum WorkerUpdate {
     /// Its last action, in its program's words.
     Acted(String),
+    /// The last line that it said.
+    Said(String),
+    /// A tool call was refused; the call as far as it is known.
+    Refused(String),
     Used(Usage),
     /// It tried to finish and the engine sent it back, with the reason.
     SentBack(String),
     /// Why the result does not count.
     Void(String),
+}
+
+/// What a watcher sees of the output.
+struct Shown {
+    usage: Usage,
+    doing: Option<String>,
+    said: Option<String>,
+    refusals: usize,
+}
+
+impl Shown {
+    fn of(output: &AgentOutput) -> Self {
+        let said = output.reply.as_deref().unwrap_or_default();
+        let mut lines = said.lines().rev().map(str::trim);
+        let last = lines.find(|line| !line.is_empty());
+        Self {
+            usage: output.usage,
+            doing: output.activity.clone(),
+            said: last.map(|line| line.chars().take(LONGEST_SAID).collect()),
+            refusals: output.refusals(),
+        }
+    }
 }
 
 /// Everything known about one process after its end.
@@ -54,6 +110,10 @@ pub struct ProcessReport {
     pub last_error_line: String,
     /// It used a tool before any of its hooks called us.
     pub unguarded: bool,
+    /// Its turn passed the budget.
+    pub over_budget: bool,
+    /// It passed a cap for all runs.
+    pub capped: Option<CapReached>,
 }
 
 impl ProcessReport {
@@ -64,7 +124,8 @@ impl ProcessReport {
 }
 
 impl OutputListener<'_, '_> {
-    pub fn finish(self, ran: Result<(ProcessEnd, Tail), String>) -> ProcessReport {
+    pub fn finish(mut self, ran: Result<(ProcessEnd, Tail), String>) -> ProcessReport {
+        self.log.end();
         let secrets = self.workspace.context.environment.secrets();
         let (ended, last_error_line) = match ran {
             Ok((ended, tail)) => (Some(ended), last_line(&tail.text(secrets))),
@@ -80,18 +141,61 @@ impl OutputListener<'_, '_> {
             agent_output,
             last_error_line,
             unguarded: self.unguarded,
+            over_budget: self.over_budget,
+            capped: self.capped.filter(|_| self.over_budget),
         }
     }
 
-    fn send_changes(&mut self, used: Usage, doing: Option<String>) {
-        if self.agent_output.usage != used {
-            (self.updates)(WorkerUpdate::Used(self.agent_output.usage));
+    /// Reports what differs from before this line.
+    fn send_changes(&mut self, before: &Shown) {
+        let now = Shown::of(&self.agent_output);
+        if now.usage != before.usage {
+            (self.updates)(WorkerUpdate::Used(now.usage));
         }
-        if self.agent_output.activity != doing
-            && let Some(doing) = &self.agent_output.activity
+        if let Some(said) = now.said.filter(|said| before.said.as_ref() != Some(said)) {
+            (self.updates)(WorkerUpdate::Said(said));
+        }
+        if now.refusals > before.refusals {
+            let call = now
+                .doing
+                .clone()
+                .unwrap_or_else(|| "a tool call".to_owned());
+            (self.updates)(WorkerUpdate::Refused(call));
+        }
+        if let Some(doing) = now
+            .doing
+            .filter(|doing| before.doing.as_ref() != Some(doing))
         {
-            (self.updates)(WorkerUpdate::Acted(doing.clone()));
+            (self.updates)(WorkerUpdate::Acted(doing));
         }
+    }
+
+    /// Keeps what was used so far, so that it counts whatever ends the process. Does it fit into the budget?
+    fn count(&mut self) -> Result<bool, Failure> {
+        self.record.used = self.meter.so_far(&self.agent_output);
+        self.record.note_spending(&self.workspace.state)?;
+        // Many messages may come at once: then the record is written at the next poll.
+        let just_now = |at: Instant| at.elapsed() < COUNT_INTERVAL;
+        self.counting.is_due = self.counting.written_at.is_some_and(just_now);
+        if !self.counting.is_due {
+            self.counting.written_at = Some(Instant::now());
+            self.keep()?;
+        }
+        let Some(spending) = self.spending else {
+            return Ok(true);
+        };
+        let usage = spending.note(self.dispatch, self.record.used);
+        let Some(stored) = self.workspace.store.run(&self.opened.run().id)? else {
+            return Ok(true);
+        };
+        let more = InFlight {
+            usage,
+            driven_ms: 0,
+        };
+        let pipeline = &self.opened.pipeline;
+        let spent = engine::overspent_within_turn(pipeline, &stored.run, clock::now(), more);
+        self.capped = caps::reached(&self.workspace.state, clock::now())?;
+        Ok(spent.is_none() && self.capped.is_none())
     }
 
     /// Has a hook of this work called us? Without hooks nothing judges its tools.
@@ -140,6 +244,11 @@ impl OutputListener<'_, '_> {
         Ok(Continue::Yes)
     }
 
+    /// A turn that has ended is judged: what it made counts.
+    fn is_mid_turn(&self) -> bool {
+        self.agent_output.end.is_none()
+    }
+
     /// Fails if another process has taken the run over.
     pub fn is_still_ours(&self) -> Result<(), Failure> {
         self.workspace.check_lease(&self.record.run)
@@ -166,16 +275,26 @@ impl OutputReader for OutputListener<'_, '_> {
         self.keep()
     }
 
+    fn error(&mut self, bytes: &[u8]) {
+        self.log.error(bytes);
+    }
+
     fn line(&mut self, line: &[u8]) -> Result<Continue, Failure> {
+        self.log.line(line);
         match self.runner {
             Runner::Command | Runner::StandIn => {
                 self.printed(line);
                 Ok(Continue::Yes)
             }
             Runner::Program(program) => {
-                let (used, doing) = (self.agent_output.usage, self.agent_output.activity.clone());
+                let before = Shown::of(&self.agent_output);
                 program.read_line(line, &mut self.agent_output);
-                self.send_changes(used, doing);
+                self.send_changes(&before);
+                let has_used = self.agent_output.usage != before.usage;
+                if has_used && !self.count()? && self.is_mid_turn() {
+                    self.over_budget = true;
+                    return Ok(Continue::No);
+                }
                 if self.agent_output.used_a_tool && !self.has_hook_arrived() {
                     self.unguarded = true;
                     return Ok(Continue::No);
@@ -186,6 +305,13 @@ impl OutputReader for OutputListener<'_, '_> {
     }
 
     fn is_still_needed(&mut self) -> Result<bool, Failure> {
+        if std::mem::take(&mut self.counting.is_due) {
+            self.keep()?;
+        }
+        if self.spending.is_some_and(Spending::is_over) {
+            self.over_budget = true;
+            return Ok(false);
+        }
         let Some(stored) = self.workspace.store.run(&self.opened.run().id)? else {
             return Ok(false);
         };

@@ -48,7 +48,9 @@ pub struct ProcessLimits<'a> {
 pub trait OutputReader {
     /// The process runs, and leads the process group of this id.
     fn started(&mut self, id: u32) -> Result<(), Failure>;
-    /// One line, without its line break.
+    /// A piece of its stderr.
+    fn error(&mut self, bytes: &[u8]);
+    /// One line of its stdout, without its line break.
     fn line(&mut self, line: &[u8]) -> Result<Continue, Failure>;
     /// Does the run still need this work?
     fn is_still_needed(&mut self) -> Result<bool, Failure>;
@@ -223,6 +225,7 @@ impl<'a> Streams<'a> {
             OutputEvent::End(Stream::Stdout) => self.splitter.finish().into_iter().collect(),
             OutputEvent::Bytes(Stream::Stderr, bytes) => {
                 self.stderr.push(bytes);
+                self.reader.error(bytes);
                 Vec::new()
             }
             OutputEvent::End(Stream::Stderr) | OutputEvent::Nothing => Vec::new(),

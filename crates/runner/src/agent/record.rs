@@ -5,7 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use engine::{AgentName, CallId, Dispatch, DispatchId, Ending, Fault, Process, RunId, Usage};
+use runtime::caps;
 use runtime::claim;
+use runtime::clock;
 use runtime::failure::Failure;
 use runtime::state::{self, State};
 use serde_json::{Value, json};
@@ -25,6 +27,10 @@ pub struct Record {
     pub step_folder: Option<String>,
     /// How often this work was restarted after an orchestrator died.
     pub restarts: u32,
+    /// What it has used and the journal does not have.
+    pub used: Usage,
+    /// What of it is counted among all that this machine uses.
+    pub noted: Usage,
     /// How its process ended, until the engine has judged it.
     pub ended: Option<Ended>,
 }
@@ -49,8 +55,16 @@ impl Record {
             conversation: None,
             step_folder: None,
             restarts: 0,
+            used: Usage::default(),
+            noted: Usage::default(),
             ended: None,
         }
+    }
+
+    /// Counts what was used since the last time among all that this machine uses.
+    pub fn note_spending(&mut self, state: &State) -> Result<(), Failure> {
+        let before = std::mem::replace(&mut self.noted, self.used);
+        caps::note(state, clock::now(), before, self.used)
     }
 
     /// Invariant: the file is durable when this returns.
@@ -78,6 +92,7 @@ impl Record {
             "conversation": self.conversation,
             "workplace": self.step_folder,
             "restarts": self.restarts,
+            "used": usage_json(self.used),
             "ended": self.ended.as_ref().map(Ended::json),
         })
     }
@@ -93,6 +108,8 @@ impl Record {
             conversation: text("conversation").map(str::to_owned),
             step_folder: text("workplace").map(str::to_owned),
             restarts: u32::try_from(value["restarts"].as_u64()?).ok()?,
+            used: parse_usage(&value["used"]).unwrap_or_default(),
+            noted: parse_usage(&value["used"]).unwrap_or_default(),
             ended: Ended::parse(&value["ended"]),
         })
     }
@@ -105,30 +122,38 @@ impl Ended {
             Ending::Finished { worked } => json!({ "finished": worked }),
             Ending::Fault { fault, reason } => json!({ "fault": fault.word(), "reason": reason }),
         };
-        let Usage {
-            turns,
-            tokens,
-            cost_cents,
-        } = self.usage;
         json!({
             "ending": ending,
-            "usage": { "turns": turns, "tokens": tokens, "cost_cents": cost_cents },
+            "usage": usage_json(self.usage),
             "reply": self.reply,
         })
     }
 
     fn parse(value: &Value) -> Option<Self> {
-        let number = |name: &str| value["usage"][name].as_u64();
         Some(Self {
             ending: parse_ending(&value["ending"])?,
-            usage: Usage {
-                turns: number("turns")?,
-                tokens: number("tokens")?,
-                cost_cents: number("cost_cents")?,
-            },
+            usage: parse_usage(&value["usage"])?,
             reply: value["reply"].as_str().map(str::to_owned),
         })
     }
+}
+
+fn usage_json(usage: Usage) -> Value {
+    let Usage {
+        turns,
+        tokens,
+        cost_cents,
+    } = usage;
+    json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents })
+}
+
+fn parse_usage(value: &Value) -> Option<Usage> {
+    let number = |name: &str| value[name].as_u64();
+    Some(Usage {
+        turns: number("turns")?,
+        tokens: number("tokens")?,
+        cost_cents: number("cost_cents")?,
+    })
 }
 
 fn parse_ending(value: &Value) -> Option<Ending> {
@@ -178,6 +203,8 @@ mod tests {
             conversation: None,
             step_folder: None,
             restarts: 0,
+            used: Usage::default(),
+            noted: Usage::default(),
             ended: None,
         };
         let usage = Usage {
@@ -201,6 +228,7 @@ mod tests {
         record.conversation = Some("c".to_owned());
         record.step_folder = Some("/w".to_owned());
         record.restarts = 2;
+        (record.used, record.noted) = (usage, usage);
         for ending in endings {
             record.ended = Some(Ended {
                 ending,

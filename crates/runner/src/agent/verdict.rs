@@ -1,7 +1,7 @@
 //! Judges the end of a process. An exit code alone proves nothing.
 
 use engine::{Ending, Fault};
-use hosts::agent_process::ReportedEnd;
+use hosts::agent_process::{ReportedEnd, ReportedLimit};
 use runtime::failure::Failure;
 
 use super::choice::Runner;
@@ -34,6 +34,14 @@ pub fn outside(runner: Runner, report: &ProcessReport) -> Option<Failure> {
     Some(Failure::environment(message).hint(format!("log in to {who}, then retry")))
 }
 
+/// What the service of an agent said when it asked to wait.
+pub fn limit(report: &ProcessReport) -> Option<&ReportedLimit> {
+    match (&report.agent_output.end, report.ended) {
+        (Some(ReportedEnd::Limited(limit)), Some(ProcessEnd::Exit(_))) => Some(limit),
+        _ => None,
+    }
+}
+
 /// Did the program not find the conversation that it had to resume? Then it ends before it starts
 /// to work.
 pub fn is_gone(report: &ProcessReport) -> bool {
@@ -64,6 +72,9 @@ fn fault(runner: Runner, report: &ProcessReport) -> Option<(Fault, String)> {
             crashed(format!("{who} was stopped by a signal to gatewright"))
         }
         Some(ProcessEnd::NoLongerNeeded) => crashed(format!("the run did not need {who} any more")),
+        Some(ProcessEnd::EndedByReader) if report.over_budget => {
+            crashed(format!("{who} was ended: the budget is used up"))
+        }
         Some(ProcessEnd::EndedByReader) if report.unguarded => crashed(format!(
             "{who} used a tool before any of its hooks called gatewright: it is not guarded"
         )),
@@ -78,7 +89,8 @@ fn fault(runner: Runner, report: &ProcessReport) -> Option<(Fault, String)> {
             {
                 None
             }
-            (Runner::Program(_), Some(ReportedEnd::Limited(reason)), _) => {
+            (Runner::Program(_), Some(ReportedEnd::Limited(limit)), _) => {
+                let reason = &limit.reason;
                 Some((Fault::Limited, format!("{who} must wait: {reason}")))
             }
             (Runner::Command | Runner::StandIn, _, _)
@@ -146,6 +158,8 @@ mod tests {
             agent_output,
             last_error_line: "oh".to_owned(),
             unguarded: false,
+            over_budget: false,
+            capped: None,
         }
     }
 

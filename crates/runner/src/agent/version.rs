@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use hosts::{Program, Version, VersionSupport};
 use runtime::failure::Failure;
-use runtime::subprocess;
+use runtime::state::State;
+use runtime::{clock, subprocess};
 use views::progress::short;
 
 use super::choice::Runner;
 use super::spawn_spec::SpawnSpec;
+use super::version_cache;
 
 /// How long `--version` may take.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -46,14 +48,25 @@ pub fn check(
     let mut command = Command::new(path);
     command.arg("--version").current_dir("/");
     command.env_clear().envs(variables);
-    let (word, path) = (program.word(), path.display());
+    let shown = path.display();
     let (said, version) = read(&mut command).map_err(|reason| UnusableProgram {
-        reason: format!("cannot read the version of {path}: {reason}"),
+        reason: format!("cannot read the version of {shown}: {reason}"),
         remedy: format!(
-            "type `{path} --version`; {}, if it is broken",
+            "type `{shown} --version`; {}, if it is broken",
             program.installed_by()
         ),
     })?;
+    judge(program, path, said, version)
+}
+
+/// May a program of this version be started?
+fn judge(
+    program: Program,
+    path: &Path,
+    said: String,
+    version: Version,
+) -> Result<UsableProgram, UnusableProgram> {
+    let (word, path) = (program.word(), path.display());
     let tested = program.tested();
     let caution = match program.support(version) {
         VersionSupport::Tested => None,
@@ -90,18 +103,57 @@ pub fn read(command: &mut Command) -> Result<(String, Version), String> {
 pub struct VersionChecks(BTreeSet<PathBuf>);
 
 impl VersionChecks {
+    /// The program that `check_once` would ask now, which may take seconds.
+    pub fn must_ask(&self, state: &State, spec: &SpawnSpec) -> Option<Program> {
+        let Runner::Program(program) = spec.runner else {
+            return None;
+        };
+        let is_known = self.0.contains(&spec.program)
+            || version_cache::known(state, &spec.program, clock::now()).is_some();
+        (!is_known).then_some(program)
+    }
+
     /// Refuses a program that is not usable. Returns a caution the first time.
-    pub fn check_once(&mut self, spec: &SpawnSpec) -> Result<Option<String>, Failure> {
+    pub fn check_once(
+        &mut self,
+        state: &State,
+        spec: &SpawnSpec,
+    ) -> Result<Option<String>, Failure> {
         let Runner::Program(program) = spec.runner else {
             return Ok(None);
         };
         if self.0.contains(&spec.program) {
             return Ok(None);
         }
-        let usable = check(program, &spec.program, &spec.variables);
+        let usable = checked(state, program, spec);
         let usable = usable
             .map_err(|unusable| Failure::environment(unusable.reason).hint(unusable.remedy))?;
         self.0.insert(spec.program.clone());
         Ok(usable.caution)
     }
+
+    /// A worker failed: perhaps its program is another one than we think.
+    pub fn distrust(&mut self, state: &State) {
+        self.0.clear();
+        version_cache::forget(state);
+    }
+}
+
+/// Judges what the program said before; asks it where that does not count any more.
+fn checked(
+    state: &State,
+    program: Program,
+    spec: &SpawnSpec,
+) -> Result<UsableProgram, UnusableProgram> {
+    let said = version_cache::known(state, &spec.program, clock::now());
+    let known = said.and_then(|said| Some((Version::in_line(&said)?, said)));
+    if let Some((version, said)) = known
+        && let Ok(usable) = judge(program, &spec.program, said, version)
+    {
+        return Ok(usable);
+    }
+    // A program that was too old may have been replaced: only an answer of today refuses it.
+    let usable = check(program, &spec.program, &spec.variables)?;
+    version_cache::keep(state, &spec.program, &usable.said, clock::now());
+    Ok(usable)
 }

@@ -1,18 +1,21 @@
 //! One dispatch from start to end: start the process, listen, send back, judge.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{Seek as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, SessionEvent, Usage, Who,
-    WorkEvent, WorkRef, WorkResult,
+    CutReason, Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, RunnerName, Service,
+    SessionEvent, Usage, Who, WorkEvent, WorkRef, WorkResult,
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
 use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
 use runtime::briefing;
+use runtime::caps::CapReached;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
@@ -22,11 +25,17 @@ use runtime::{clock, current_exe, ids};
 
 use super::choice::Runner;
 use super::conversation;
-use super::listener::{OutputListener, ProcessReport, WorkerUpdate};
+use super::listener::{Counting, OutputListener, ProcessReport, WorkerUpdate};
+use super::meter::Meter;
 use super::process::{self, ProcessLimits, ProcessSpec};
+use super::rates;
 use super::record::{self, Record};
+use super::reset_clock;
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
+use super::worker_log::{LogHead, WorkerLog};
+use crate::report::report;
+use crate::spending::Spending;
 use crate::surroundings::{Surroundings, git_trace};
 
 /// One dispatch, with everything that is needed to do it.
@@ -46,6 +55,8 @@ pub struct WorkSetup<'w> {
     /// What happens to the work then.
     pub on_stop: OnStop,
     pub updates: &'w mut dyn FnMut(WorkerUpdate),
+    /// What all workers of the run use together, if their turns end with the budget.
+    pub spending: Option<Arc<Spending>>,
     /// Brings changes from the worker's own worktree to the run's worktree.
     pub delivery: Option<&'w mut dyn Delivery>,
 }
@@ -107,13 +118,6 @@ enum Turn {
     },
 }
 
-/// Usage over all processes of this work.
-struct Meter {
-    used: Usage,
-    /// What its conversation had used before, if the program counts that again.
-    before: Usage,
-}
-
 impl Work<'_, '_> {
     /// Runs the worker until the engine accepts its end. A worker whose artifacts are missing is
     /// sent back into the same conversation, as often as the engine says.
@@ -166,14 +170,15 @@ impl Work<'_, '_> {
     ) -> Result<Option<record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
-        let mut report = self.listen(opened, turn, prompt, deadline)?;
+        let mut report = self.listen(opened, turn, prompt, deadline, meter)?;
         if matches!(turn, Turn::Interrupted { .. }) && verdict::is_gone(&report) {
             let anew = self.begin_anew(meter)?;
-            report = self.listen(opened, &anew, prompt, deadline)?;
+            report = self.listen(opened, &anew, prompt, deadline, meter)?;
         }
-        self.count(meter, &report);
+        self.count(meter, &report)?;
         self.note_refused_tools(opened, &report)?;
-        if report.was_stopped() && self.setup.on_stop == OnStop::LeaveOpen {
+        if let Some(why) = self.cut_reason(&report)? {
+            self.cut_short(opened, meter.total(), why)?;
             return Ok(None);
         }
         if self.setup.on_stop == OnStop::LeaveOpen
@@ -185,7 +190,7 @@ impl Work<'_, '_> {
         let reply = report.agent_output.reply.as_deref();
         let ended = record::Ended {
             ending: verdict::ending(self.spec.runner, &report),
-            usage: meter.used,
+            usage: meter.total(),
             reply: reply.map(|reply| evidence::redact_document(reply, secrets)),
         };
         self.record.ended = Some(ended.clone());
@@ -219,7 +224,7 @@ impl Work<'_, '_> {
         self.record.conversation = None;
         self.record.restarts += 1;
         self.keep()?;
-        meter.before = Usage::default();
+        meter.continues(Usage::default());
         Ok(Turn::New { id: ids::uuid()? })
     }
 
@@ -300,13 +305,13 @@ impl Work<'_, '_> {
     }
 
     fn first_turn(&mut self, opened: &OpenRun, from: &StartFrom) -> Result<(Turn, Meter), Failure> {
-        let mut meter = Meter {
-            used: Usage::default(),
-            before: Usage::default(),
-        };
         let Runner::Program(program) = self.spec.runner else {
+            let meter = Meter::new(UsageScope::Process, self.record.used, None);
             return Ok((Turn::New { id: String::new() }, meter));
         };
+        let rate = self.service()?;
+        let rate = rates::seen(&self.workspace.state, &rate);
+        let mut meter = Meter::new(program.usage_scope(), self.record.used, rate);
         let earlier = match from {
             StartFrom::Conversation(id) => Some(id.clone()),
             StartFrom::Beginning | StartFrom::ProcessEnd(_) => {
@@ -315,7 +320,12 @@ impl Work<'_, '_> {
         };
         let turn = match earlier {
             Some(id) => {
-                meter.before = conversation::used_before(self.workspace, opened, program, &id)?;
+                meter.continues(conversation::used_before(
+                    self.workspace,
+                    opened,
+                    program,
+                    &id,
+                )?);
                 match from {
                     StartFrom::Conversation(_) => Turn::Interrupted { id },
                     StartFrom::Beginning | StartFrom::ProcessEnd(_) => Turn::GoesOn { id },
@@ -347,18 +357,11 @@ impl Work<'_, '_> {
         turn: &Turn,
         prompt: &str,
         deadline: Instant,
+        meter: &Meter,
     ) -> Result<ProcessReport, Failure> {
         let (arguments, expected) = self.command_line(turn);
-        let mut variables = self.spec.variables.clone();
         let started = ids::key()?;
-        variables.insert(CALL_VARIABLE.into(), self.claim.call().as_str().into());
-        variables.insert(START_VARIABLE.into(), started.as_str().into());
-        let trace = Surroundings::trace(self.workspace, self.claim.call());
-        let traced = git_trace::variables(&trace).into_iter();
-        variables.extend(traced.map(|(name, value)| (name.into(), value.to_owned())));
-        if let Duty::Step { step } = &self.dispatch.duty {
-            variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
-        }
+        let variables = self.variables(started.as_str());
         let folder = tempfile::tempdir().map_err(unheld)?;
         let process_spec = ProcessSpec {
             program: &self.spec.program,
@@ -377,6 +380,7 @@ impl Work<'_, '_> {
             silence: self.spec.silence,
             stop: &self.setup.stop,
         };
+        let log = self.log();
         let mut listener = OutputListener {
             workspace: self.workspace,
             opened,
@@ -388,12 +392,44 @@ impl Work<'_, '_> {
             updates: self.setup.updates,
             is_known: false,
             unguarded: false,
+            over_budget: false,
+            capped: None,
+            meter,
+            spending: self.setup.spending.as_deref(),
+            counting: Counting::default(),
             agent_output: AgentOutput::default(),
+            log,
         };
         // Writing the record takes time, in which another process may have taken the run.
         listener.is_still_ours()?;
         let ran = process::run(process_spec, &limits, &mut listener)?;
         Ok(listener.finish(ran))
+    }
+
+    /// The environment of this start, with the marks by which its processes are found.
+    fn variables(&self, started: &str) -> BTreeMap<OsString, OsString> {
+        let mut variables = self.spec.variables.clone();
+        variables.insert(CALL_VARIABLE.into(), self.claim.call().as_str().into());
+        variables.insert(START_VARIABLE.into(), started.into());
+        let trace = Surroundings::trace(self.workspace, self.claim.call());
+        let traced = git_trace::variables(&trace).into_iter();
+        variables.extend(traced.map(|(name, value)| (name.into(), value.to_owned())));
+        if let Duty::Step { step } = &self.dispatch.duty {
+            variables.insert("GATEWRIGHT_STEP".into(), step.as_str().into());
+        }
+        variables
+    }
+
+    fn log(&self) -> WorkerLog {
+        let head = LogHead {
+            run: self.record.run.clone(),
+            dispatch: self.dispatch.id,
+            agent: self.dispatch.agent.clone(),
+            runner: self.spec.runner.word().to_owned(),
+            folder: self.spec.folder.display().to_string(),
+        };
+        let secrets = self.workspace.context.environment.secrets();
+        WorkerLog::open(&self.workspace.state, head, secrets)
     }
 
     /// The arguments, and the required conversation id if it is known in advance.
@@ -430,21 +466,81 @@ impl Work<'_, '_> {
         written.map_err(Failure::file("write to", folder))
     }
 
-    fn count(&self, meter: &mut Meter, report: &ProcessReport) {
-        let used = report.agent_output.usage;
-        let Runner::Program(program) = self.spec.runner else {
-            return;
+    /// Counts a process that has ended, and what its turns cost.
+    fn count(&mut self, meter: &mut Meter, report: &ProcessReport) -> Result<(), Failure> {
+        meter.add(&report.agent_output);
+        self.record.used = meter.total();
+        self.record.note_spending(&self.workspace.state)?;
+        if matches!(self.spec.runner, Runner::Program(_)) {
+            let (tokens, cost) = report.agent_output.ended_turns();
+            rates::learn(&self.workspace.state, &self.service()?, tokens, cost);
+        }
+        Ok(())
+    }
+
+    /// The program and the model that do this work.
+    fn service(&self) -> Result<Service, Failure> {
+        let runner = RunnerName::parse(self.spec.runner.word());
+        Ok(Service {
+            runner: runner.map_err(|problem| Failure::bug(problem.to_string()))?,
+            model: self.spec.model.clone(),
+        })
+    }
+
+    /// Why the process ended before the work did, if the next orchestrator may go on with it.
+    fn cut_reason(&self, report: &ProcessReport) -> Result<Option<CutReason>, Failure> {
+        if self.setup.on_stop != OnStop::LeaveOpen {
+            return Ok(None);
+        }
+        if report.was_stopped() {
+            return Ok(Some(CutReason::Stopped));
+        }
+        if let Some(CapReached { what, until }) = &report.capped {
+            let (what, until) = (what.clone(), *until);
+            return Ok(Some(match until {
+                Some(until) => CutReason::Limited {
+                    service: self.service()?,
+                    until: Some(until),
+                    reason: what,
+                },
+                None => CutReason::Capped { what },
+            }));
+        }
+        if report.over_budget {
+            return Ok(Some(CutReason::OverBudget));
+        }
+        let Some(limit) = verdict::limit(report) else {
+            return Ok(None);
         };
-        let usage_scope = program.usage_scope();
-        let Meter { used: sum, before } = meter;
-        sum.turns += used.turns;
-        sum.tokens = counted(usage_scope, sum.tokens, used.tokens, before.tokens);
-        sum.cost_cents = counted(
-            usage_scope,
-            sum.cost_cents,
-            used.cost_cents,
-            before.cost_cents,
-        );
+        let named = limit.resets.as_ref();
+        Ok(Some(CutReason::Limited {
+            service: self.service()?,
+            until: named.and_then(|resets| reset_clock::moment(resets, clock::now())),
+            reason: views::line(&limit.reason),
+        }))
+    }
+
+    /// Reports what was used; the work stays open, and its conversation and its folder stay.
+    fn cut_short(&mut self, opened: &OpenRun, usage: Usage, why: CutReason) -> Result<(), Failure> {
+        let event = WorkEvent::CutShort {
+            dispatch: self.dispatch.id,
+            usage,
+            why: why.clone(),
+        };
+        let opened = self.workspace.read(&opened.run().id)?;
+        let opened = report(self.workspace, opened, &Happening::Work(event))?.opened;
+        if let Some(spending) = &self.setup.spending {
+            spending.settled(self.dispatch.id);
+        }
+        if let CutReason::Limited { service, .. } = &why
+            && let Some(limit) = opened.run().limit(service, clock::now())
+        {
+            let text = format!("{} '{}' rests", self.dispatch.id, self.dispatch.agent);
+            let text = format!("{text} {}", views::limit_words(limit));
+            (self.setup.updates)(WorkerUpdate::Void(text));
+        }
+        (self.record.used, self.record.noted) = (Usage::default(), Usage::default());
+        self.keep()
     }
 
     fn tell_end(
@@ -475,16 +571,6 @@ impl Work<'_, '_> {
 
 fn unheld(cause: std::io::Error) -> Failure {
     Failure::environment(format!("cannot hold the agent's process ({cause})"))
-}
-
-/// The total usage after a process reported `now`.
-fn counted(usage_scope: UsageScope, sum: u64, now: u64, before: u64) -> u64 {
-    match usage_scope {
-        UsageScope::Process => sum.saturating_add(now),
-        // The program reported nothing, so nothing is known to be added.
-        UsageScope::Conversation if now == 0 => sum,
-        UsageScope::Conversation => now.saturating_sub(before),
-    }
 }
 
 /// The prompt prefix for a worker whose process died with its orchestrator.

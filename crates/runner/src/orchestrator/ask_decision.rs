@@ -31,11 +31,21 @@ impl Orchestrator<'_, '_> {
         let mut all = choices.iter();
         let choice =
             all.find(|choice| person_question::decision_word(choice) == Some(typed.as_str()));
-        let wanted = match choice {
-            Some(choice) => self.decision(person.terminal.as_mut(), opened, choice)?,
-            None => None,
-        };
-        let Some(what) = wanted else {
+        match choice {
+            Some(choice) => self.carry_out(opened, person, choice, typed),
+            None => Ok(None),
+        }
+    }
+
+    /// Asks for all that this decision needs, and submits it.
+    pub(super) fn carry_out(
+        &mut self,
+        opened: &OpenRun,
+        mut person: Person<'_>,
+        choice: &Choice,
+        typed: String,
+    ) -> Result<Option<DriveEnd>, Failure> {
+        let Some(what) = self.decision(person.terminal.as_mut(), opened, choice)? else {
             return Ok(None);
         };
         let seen = opened.stored.version;

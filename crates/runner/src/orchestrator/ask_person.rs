@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{Reply, Who};
-use runtime::answers::{self, Chosen};
+use engine::{Reply, Status, Who};
+use runtime::answers::{self, Chosen, Edits};
 use runtime::asked_about;
 use runtime::failure::Failure;
 use runtime::ids;
@@ -13,8 +13,10 @@ use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 use views::Paint;
 
+use super::ask_edits::TypedAnswer;
 use super::{Orchestrator, PERSON_POLL_INTERVAL, TICK};
 use crate::drive_options::{DriveEnd, WhenWaiting};
+use crate::notices;
 use crate::person_question::{self, PersonQuestion};
 use crate::progress::Progress;
 use crate::prompt::{Prompt, Typed};
@@ -63,7 +65,7 @@ impl Orchestrator<'_, '_> {
                 Reply::Allow | Reply::Hold(_) | Reply::Inject(_) | Reply::Done => Ok(None),
             };
         }
-        let is_new = self.tell_question(&opened, &asked, &why);
+        let is_new = self.tell_question(&opened, &asked, &why)?;
         let who = self.workspace.context.who();
         let mut person = self.person_at_terminal(&who);
         if let Some(person) = person.as_mut().filter(|_| is_new) {
@@ -89,10 +91,15 @@ impl Orchestrator<'_, '_> {
     }
 
     /// Reports the question once for each version of the run. Is it a new one?
-    fn tell_question(&mut self, opened: &OpenRun, asked: &PersonQuestion, why: &str) -> bool {
+    fn tell_question(
+        &mut self,
+        opened: &OpenRun,
+        asked: &PersonQuestion,
+        why: &str,
+    ) -> Result<bool, Failure> {
         let version = opened.stored.version;
         if self.asked.replace(version) == Some(version) {
-            return false;
+            return Ok(false);
         }
         let (question, choices) = match asked {
             PersonQuestion::Choice { question, choices } => (question.as_str(), choices.clone()),
@@ -102,11 +109,13 @@ impl Orchestrator<'_, '_> {
         };
         let question = question.to_owned();
         self.tell(opened, &Progress::Asked { question, choices });
-        true
+        let status = Status::Waiting(why.to_owned());
+        notices::tell(self.workspace, opened, &status, self.watcher)?;
+        Ok(true)
     }
 
     /// Only a person is asked, never an agent or a script.
-    fn person_at_terminal<'w>(&mut self, who: &'w Who) -> Option<Person<'w>> {
+    pub(super) fn person_at_terminal<'w>(&mut self, who: &'w Who) -> Option<Person<'w>> {
         match who {
             Who::Person(_) => {
                 let terminal = self.watcher.prompt()?;
@@ -129,14 +138,21 @@ impl Orchestrator<'_, '_> {
         let Some((choice, text)) = self.choice(person.terminal.as_mut(), opened, choices)? else {
             return Ok(None);
         };
+        let (edits, text) = answers::with_edits(&text);
         let given = Chosen {
             choice: &choice,
-            text: Some(&text),
+            text: Some(text),
         };
-        let key = ids::key()?;
-        let decided =
-            person_question::submit_answer(self.workspace, opened, person.who, &key, given)?;
-        self.answered(&decided, &mut person, choice)
+        let submit = &mut |workspace: &mut Workspace<'_>, opened: &OpenRun, by: &Who| {
+            let key = ids::key()?;
+            person_question::submit_answer(workspace, opened, by, &key, given)
+        };
+        let answer = TypedAnswer {
+            edits,
+            shown: choice.clone(),
+            submit,
+        };
+        self.submit_typed(opened, &mut person, answer)
     }
 
     fn ask_questions(
@@ -159,21 +175,27 @@ impl Orchestrator<'_, '_> {
             };
             answers.push((question.id.clone(), answer));
         }
-        let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, _| {
-            answers::answered(workspace, opened, &answers)
+        let shown = format!("{} answers", answers.len());
+        let submit = &mut |workspace: &mut Workspace<'_>, opened: &OpenRun, by: &Who| {
+            let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, _| {
+                answers::answered(workspace, opened, &answers)
+            };
+            let opened = workspace.read(&opened.run().id)?;
+            let options = Options { by, key: None };
+            transact::transact(
+                workspace,
+                Target::Seen(Box::new(opened)),
+                options,
+                &mut make,
+            )
         };
-        let opened = self.workspace.read(&self.run)?;
-        let decided = transact::transact(
-            self.workspace,
-            Target::Seen(Box::new(opened)),
-            Options {
-                by: person.who,
-                key: None,
-            },
-            &mut make,
-        )?;
-        let answer = format!("{} answers", answers.len());
-        self.answered(&decided, &mut person, answer)
+        let edits = Edits::NotMentioned;
+        let answer = TypedAnswer {
+            edits,
+            shown,
+            submit,
+        };
+        self.submit_typed(opened, &mut person, answer)
     }
 
     /// The typed choice and the words behind it; `None` if it is not one of these.

@@ -1,6 +1,6 @@
 //! Admits and starts due workers, and continues what a dead orchestrator left.
 
-use engine::{CallId, Happening, Refusal, Reply, Status, Time, Who, WorkEvent};
+use engine::{CallId, Dispatch, Happening, Refusal, Reply, Status, Time, Who, WorkEvent};
 use runtime::claim::Claim;
 use runtime::clock;
 use runtime::failure::Failure;
@@ -14,6 +14,7 @@ use crate::agent::listener::WorkerUpdate;
 use crate::agent::record::Record;
 use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
 use crate::agent::work::StartFrom;
+use crate::drive_options::DriveEnd;
 use crate::pool::Member;
 use crate::progress::{Progress, Worker};
 use crate::recent_journal::RecentJournal;
@@ -22,6 +23,7 @@ use crate::slots::Slot;
 use crate::stale_files;
 use crate::step_folder::{StepAttempt, StepFolder, StepLocation};
 use crate::surroundings::{Place, Surroundings};
+use crate::wait_note::WaitNote;
 use crate::worker_task::WorkerTask;
 
 impl Orchestrator<'_, '_> {
@@ -31,10 +33,14 @@ impl Orchestrator<'_, '_> {
         opened: OpenRun,
         recent: &RecentJournal,
         due: Vec<Choice>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<DriveEnd>, Failure> {
         let now = clock::now();
         let mut opened = opened;
         let mut pause: Option<(Time, String)> = None;
+        let mut limit: Option<(Time, String)> = None;
+        if let Some(cap) = self.cap_reached(&opened)? {
+            return self.rest_for(&opened, cap);
+        }
         for choice in due {
             match recent.pause(&opened, &choice) {
                 Some((until, why)) if until > now => {
@@ -43,15 +49,32 @@ impl Orchestrator<'_, '_> {
                         Some(_) | None => Some((until, why)),
                     };
                 }
-                Some(_) | None => opened = self.start(opened, &choice)?,
+                Some(_) | None => match choice.available(self.starter, opened.run(), now)? {
+                    Ok(way) => opened = self.start(opened, &way)?,
+                    Err(found) => {
+                        let found = (found.until, views::limit_words(&found));
+                        limit = match limit {
+                            Some(earlier) if earlier.0 <= found.0 => Some(earlier),
+                            Some(_) | None => Some(found),
+                        };
+                    }
+                },
             }
         }
+        let is_unpaused = pause.is_none();
         if let Some((until, why)) = pause.filter(|_| self.pool.is_idle())
             && self.pausing.replace(until) != Some(until)
         {
+            self.note_wait(WaitNote::Pause {
+                until,
+                why: why.clone(),
+            });
             self.tell(&opened, &Progress::Pausing { until, why });
         }
-        Ok(())
+        match limit.filter(|_| is_unpaused && self.pool.is_idle()) {
+            Some(limit) => self.rest_for(&opened, Some(limit)),
+            None => Ok(None),
+        }
     }
 
     /// Invariant: what cannot start costs no attempt, so everything is prepared before it is
@@ -62,6 +85,7 @@ impl Orchestrator<'_, '_> {
         }
         let runner = choice.runner.word();
         let Some(slot) = self.limits.take(&self.workspace.state, runner)? else {
+            self.wait_for_slot_of(&opened, runner);
             return Ok(opened);
         };
         let claim = Claim::new(&self.workspace.state)?;
@@ -124,7 +148,11 @@ impl Orchestrator<'_, '_> {
             step_folder: step_folder.map(StepFolder::folder),
         };
         let spec = spawn_spec::prepare(self.workspace, opened, choice, claim, overrides)?;
-        if let Some(text) = self.versions.check_once(&spec)? {
+        if let Some(program) = self.versions.must_ask(&self.workspace.state, &spec) {
+            let program = program.word().to_owned();
+            self.tell(opened, &Progress::AskingVersion { program });
+        }
+        if let Some(text) = self.versions.check_once(&self.workspace.state, &spec)? {
             transact::remark(self.workspace, opened.clone(), None, &text)?;
             self.tell(opened, &Progress::Remark { text });
         }
@@ -162,7 +190,10 @@ impl Orchestrator<'_, '_> {
             | None => 1,
         };
         let open = run.dispatches.values();
-        let open = open.filter(|open| open.visit == run.position.visit).count();
+        // Work that rests for its service leaves its place to others.
+        let at_work =
+            |open: &&Dispatch| open.visit == run.position.visit && open.paused_at.is_none();
+        let open = open.filter(at_work).count();
         u32::try_from(open).unwrap_or(u32::MAX) >= most
     }
 
@@ -178,6 +209,7 @@ impl Orchestrator<'_, '_> {
             model: None,
             call: Some(call.clone()),
             worker: None,
+            service: Some(choice.service()?),
         });
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| Ok(Request::from(what.clone()));
         transact::transact(
@@ -216,6 +248,7 @@ impl Orchestrator<'_, '_> {
         choice: &Choice,
         mut task: WorkerTask,
     ) -> Result<(), Failure> {
+        self.end_wait();
         let dispatch = &task.dispatch;
         if let Some(step_folder) = &task.step_folder {
             step_folder.enter(dispatch.id);
@@ -252,7 +285,11 @@ impl Orchestrator<'_, '_> {
         opened = self.compare_surroundings(opened)?;
         stale_files::remove(self.workspace, &opened)?;
         for work in all {
-            opened = self.go_on(opened, &work)?;
+            // Rested work goes on when its service works again.
+            let rests = work.dispatch.paused_at.is_some() && work.action.goes_on();
+            if !rests {
+                opened = self.go_on(opened, &work)?;
+            }
         }
         Ok(())
     }
@@ -285,19 +322,21 @@ impl Orchestrator<'_, '_> {
                 work.close(self.workspace, opened)
             }
             RecoveryAction::Judge | RecoveryAction::GoOn | RecoveryAction::BeginAnew => {
-                self.restart(&opened, work, &choice, call)?;
+                let slot = self.wait_for_slot(&choice)?;
+                self.restart(&opened, work, &choice, call, slot)?;
                 Ok(opened)
             }
         }
     }
 
     /// Starts a thread for interrupted work, in the same attempt.
-    fn restart(
+    pub(super) fn restart(
         &mut self,
         opened: &OpenRun,
         work: &InterruptedWork,
         choice: &Choice,
         call: &CallId,
+        slot: Slot,
     ) -> Result<(), Failure> {
         let claim = Claim::take_over(&self.workspace.state, call)?;
         let new = || Record::new(&self.run, &work.dispatch, choice.runner.word());
@@ -307,7 +346,6 @@ impl Orchestrator<'_, '_> {
             record.restarts += 1;
             record.conversation = None;
         }
-        let slot = self.wait_for_slot(choice)?;
         let step_folder = match &choice.step {
             Some(step) => {
                 let attempt = StepAttempt {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use evidence::beneath::{self, Folder, Refused};
+use evidence::beneath::{self, Folder, Refused, split};
 use evidence::tree::escape;
 use runtime::failure::Failure;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
@@ -76,13 +76,6 @@ impl Disk {
         self.root.descend_path(path).is_ok()
     }
 
-    /// Writes an item to a free path. For a worktree that nobody works in yet.
-    pub(super) fn fill(&mut self, path: &[u8], item: &TreeItem) -> Result<(), Failure> {
-        let (folder, name) = self.make_folder(path)?;
-        self.write(&folder, name, item, Sync::Later)
-            .map_err(self.failure("write to", path))
-    }
-
     /// Replaces `old` by `new`, if the path still has the content of `old`.
     pub(super) fn change(
         &mut self,
@@ -111,7 +104,7 @@ impl Disk {
             ) => return Ok(ChangeResult::Unexpected),
         };
         let temporary_name = temporary_name(path);
-        let written = self.write(&folder, &temporary_name, new, Sync::Now);
+        let written = self.write(&folder, &temporary_name, new);
         written.map_err(self.failure("write to", path))?;
         keep_permissions(&folder, name, &temporary_name, new);
         // An empty folder blocks a file, but nothing is lost with it.
@@ -176,15 +169,6 @@ impl Disk {
         }
     }
 
-    /// Flushes everything to disk.
-    pub(super) fn sync(&self) -> Result<(), Failure> {
-        #[cfg(target_os = "linux")]
-        let synced = rustix::fs::syncfs(self.root.descriptor());
-        #[cfg(not(target_os = "linux"))]
-        let synced = rustix::fs::fsync(self.root.descriptor());
-        synced.map_err(|error| Failure::file("write to", &self.top)(error.into()))
-    }
-
     fn compare(
         &mut self,
         path: &[u8],
@@ -235,38 +219,17 @@ impl Disk {
     }
 
     /// Writes an item under a free name, or over the temporary file of a killed writer.
-    fn write(
-        &mut self,
-        folder: &Folder,
-        name: &[u8],
-        item: &TreeItem,
-        when: Sync,
-    ) -> io::Result<()> {
+    fn write(&mut self, folder: &Folder, name: &[u8], item: &TreeItem) -> io::Result<()> {
         match unlink(folder, name) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
         let given = self.blobs.read(&item.object, |content| match item.kind {
             FileKind::Link => write_link(folder, name, content),
-            FileKind::File => write_file(folder, name, content, 0o666, when),
-            FileKind::Program => write_file(folder, name, content, 0o777, when),
+            FileKind::File => write_file(folder, name, content, 0o666),
+            FileKind::Program => write_file(folder, name, content, 0o777),
         });
         given.unwrap_or_else(|failure| Err(io::Error::other(failure.to_string())))
-    }
-
-    fn make_folder<'a>(&self, path: &'a [u8]) -> Result<(Folder, &'a [u8]), Failure> {
-        let (above, name) = split(path);
-        let folder = self.descend_or_make(above).map_err(|refused| {
-            let cause = match refused {
-                Refused::Io(cause) => cause,
-                Refused::Absent
-                | Refused::Link(_)
-                | Refused::NotAFolder(_)
-                | Refused::NotAFile(_) => io::Error::from(io::ErrorKind::NotADirectory),
-            };
-            self.failure("write to", path)(cause)
-        })?;
-        Ok((folder, name))
     }
 
     fn descend_or_make(&self, path: &[u8]) -> Result<Folder, Refused> {
@@ -288,11 +251,17 @@ impl Disk {
     }
 }
 
-/// When must a written file be on disk?
-#[derive(Clone, Copy)]
-enum Sync {
-    Now,
-    Later,
+/// Flushes a worktree to disk.
+pub(super) fn sync_all(top: &Path) -> Result<(), Failure> {
+    let sync = || {
+        let folder = Folder::open(top)?;
+        #[cfg(target_os = "linux")]
+        let synced = rustix::fs::syncfs(folder.descriptor());
+        #[cfg(not(target_os = "linux"))]
+        let synced = rustix::fs::fsync(folder.descriptor());
+        Ok(synced?)
+    };
+    sync().map_err(Failure::file("write to", top))
 }
 
 fn write_file(
@@ -300,17 +269,13 @@ fn write_file(
     name: &[u8],
     content: &mut Content<'_>,
     mode: u32,
-    when: Sync,
 ) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     let file = rustix::fs::openat(folder.descriptor(), name_of(name), flags, mode)?;
     let mut file = File::from(file);
     io::copy(content, &mut file)?;
-    match when {
-        Sync::Now => file.sync_all(),
-        Sync::Later => Ok(()),
-    }
+    file.sync_all()
 }
 
 fn write_link(folder: &Folder, name: &[u8], content: &mut Content<'_>) -> io::Result<()> {
@@ -374,13 +339,6 @@ pub fn is_temporary(path: &str) -> bool {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let hash = name.strip_prefix(TEMPORARY_PREFIX);
     hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.iter().rposition(|byte| *byte == b'/') {
-        Some(slash) => (&path[..slash], &path[slash + 1..]),
-        None => (&path[..0], path),
-    }
 }
 
 fn name_of(name: &[u8]) -> &std::ffi::OsStr {

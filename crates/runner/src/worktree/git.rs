@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use evidence::Project;
 use evidence::git::Git;
+use evidence::tree::{ObjectFormat, ObjectStamps};
 use runtime::failure::Failure;
 
 /// The first git with `merge-tree --write-tree`.
@@ -48,7 +49,7 @@ pub(super) struct Repository {
     project: Project,
     git_dir: PathBuf,
     common_dir: PathBuf,
-    pub(super) object_format: String,
+    pub(super) object_format: ObjectFormat,
 }
 
 /// Why worktrees cannot be used here, in one line.
@@ -80,7 +81,7 @@ impl Repository {
             project,
             git_dir: found.git_dir,
             common_dir: found.common_dir,
-            object_format: String::new(),
+            object_format: ObjectFormat::Sha1,
         };
         let version = repository.text(&["version"])?;
         if !is_new_enough(&version) {
@@ -89,7 +90,13 @@ impl Repository {
                 OLDEST.0, OLDEST.1
             ));
         }
-        repository.object_format = repository.text(&["rev-parse", "--show-object-format"])?;
+        let format = repository.text(&["rev-parse", "--show-object-format"])?;
+        let Some(format) = ObjectFormat::parse(&format) else {
+            return no_git(format!(
+                "the objects of this repository are in the unknown format {format}"
+            ));
+        };
+        repository.object_format = format;
         Ok(Ok(repository))
     }
 
@@ -121,6 +128,15 @@ impl Repository {
             }),
         };
         Ok(evidence::tree::files(&project)?)
+    }
+
+    /// What is known of the files of a worktree, in this file.
+    pub(super) fn stamps(&self, root: PathBuf, file: PathBuf) -> ObjectStamps {
+        ObjectStamps {
+            root,
+            file,
+            format: self.object_format,
+        }
     }
 
     /// The commit of a worktree, if it has one.
@@ -231,11 +247,6 @@ impl Repository {
         let mut command = self.command(&self.here());
         command.args(["worktree", "remove", "--force"]).arg(root);
         start(&mut command).map(drop)
-    }
-
-    /// Sets the index of a worktree to a commit, without touching files.
-    pub(super) fn index(&self, dirs: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
-        succeed(self.command(dirs).args(["read-tree", commit])).map(drop)
     }
 
     /// The `merge` attributes of these paths, in their order.

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 
 use engine::RunId;
-use evidence::tree::escape;
+use evidence::tree::{ObjectStamps, escape};
 use runtime::failure::Failure;
 
 use super::blobs::BlobReader;
@@ -29,6 +29,8 @@ const MOST_TRIES: usize = 3;
 /// Who merges, and where.
 pub(super) struct Merger<'a> {
     pub repository: &'a Repository,
+    /// What is known of the files of the run's worktree.
+    pub stamps: ObjectStamps,
     pub records: &'a Records,
     pub run: &'a RunId,
 }
@@ -216,7 +218,7 @@ impl Merger<'_> {
         files.sort_unstable();
         files.dedup();
         let tree_commit = TreeCommit {
-            root: &here.root,
+            stamps: &self.stamps,
             files,
             parents: vec![base],
             about: format!("before {} was merged", snapshot.name),

@@ -67,6 +67,11 @@ impl Records {
         self.folder.join(name.as_str())
     }
 
+    /// What is known of the files of a worktree.
+    pub(super) fn stamps(&self, name: &SafeName) -> PathBuf {
+        self.file(name, "objects")
+    }
+
     pub(super) fn worktree_record(
         &self,
         name: &SafeName,
@@ -101,6 +106,7 @@ impl Records {
     /// Removes all records of a worktree. The record of the worktree itself goes last.
     pub(super) fn forget(&self, name: &SafeName) -> Result<(), Failure> {
         self.remove_merge_record(name)?;
+        remove(&self.stamps(name))?;
         remove(&self.file(name, "json"))
     }
 

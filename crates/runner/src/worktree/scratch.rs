@@ -11,13 +11,17 @@ use std::process::Command;
 use runtime::failure::Failure;
 use tempfile::TempDir;
 
-use super::git::{Repository, failed, line, start, succeed, unfinished, with_input};
+use super::git::{Repository, WorktreeDirs, failed, line, start, succeed, unfinished, with_input};
 
 /// Settings of the scratch repository. What it makes stays in packs, and is durable only when it is
 /// handed over.
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = none\n\
                         \tlogAllRefUpdates = false\n\tcompression = 1\n\
+                        \tprotectHFS = false\n\tprotectNTFS = false\n\
                         [fastimport]\n\tunpackLimit = 0\n";
+
+/// Attributes of every file, whatever the project's own attributes say: its bytes are its content.
+const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol !crlf\n";
 
 /// How often a commit is made when somebody removes its objects again.
 const MOST_TRIES: u32 = 8;
@@ -39,15 +43,18 @@ pub(super) const EMAIL: &str = "gatewright@localhost";
 pub(super) struct Scratch<'a> {
     repository: &'a Repository,
     folder: TempDir,
+    /// No attempt at the same has failed before.
+    pub(super) is_first_try: bool,
 }
 
 impl Repository {
     /// A scratch repository inside this folder, with the repository's objects.
     pub(super) fn scratch(&self, folder: &Path) -> Result<Scratch<'_>, Failure> {
-        let made = make_scratch(folder, &self.object_format);
+        let made = make_scratch(folder, self.object_format.word());
         Ok(Scratch {
             folder: made.map_err(Failure::file("write to", folder))?,
             repository: self,
+            is_first_try: true,
         })
     }
 
@@ -61,7 +68,10 @@ impl Repository {
     ) -> Result<T, Failure> {
         let mut tries = 1;
         loop {
-            let scratch = self.scratch(folder)?;
+            let scratch = Scratch {
+                is_first_try: tries == 1,
+                ..self.scratch(folder)?
+            };
             let made = make(&scratch).and_then(|(commit, made)| {
                 let kept = commit.map_or(Ok(true), |commit| scratch.keep(name, &commit));
                 Ok(kept?.then_some(made))
@@ -146,6 +156,17 @@ impl Scratch<'_> {
             .map_err(Failure::file("write to", &theirs))
     }
 
+    /// Writes the files of a commit into a new worktree, byte for byte, and its index.
+    pub(super) fn check_out(&self, to: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
+        let mut command = self.command();
+        command
+            .current_dir(&to.root)
+            .env("GIT_WORK_TREE", &to.root)
+            .env("GIT_INDEX_FILE", to.git_dir.join("index"))
+            .args(["read-tree", "--reset", "-u", commit]);
+        succeed(&mut command).map(drop)
+    }
+
     /// The output of a git command.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
         succeed(self.command().args(words))
@@ -187,10 +208,11 @@ impl Scratch<'_> {
 
 fn make_scratch(folder: &Path, object_format: &str) -> std::io::Result<TempDir> {
     let scratch = TempDir::new_in(folder)?;
-    for name in ["refs", "objects"] {
+    for name in ["refs", "objects", "info"] {
         fs::create_dir(scratch.path().join(name))?;
     }
     fs::write(scratch.path().join("HEAD"), "ref: refs/heads/none\n")?;
+    fs::write(scratch.path().join("info/attributes"), ATTRIBUTES)?;
     let settings = format!("{SETTINGS}[extensions]\n\tobjectFormat = {object_format}\n");
     fs::write(scratch.path().join("config"), settings)?;
     Ok(scratch)

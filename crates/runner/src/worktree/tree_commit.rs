@@ -1,27 +1,29 @@
 //! Commits a worktree: exactly the bytes on disk, without using its index.
 //!
-//! No filter runs and no link is followed: git gets the bytes from us, in one stream.
+//! No filter runs and no link is followed: git gets the bytes from us, in one stream. It gets only what the
+//! first parent does not have: the stamps of files tell which they are.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
-use std::path::Path;
 use std::process::{Child, Stdio};
 
 use evidence::beneath::{self, Folder, Refused};
-use evidence::tree::escape;
+use evidence::tree::{ObjectKind, ObjectStamps, TreeObject, escape};
 use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
 use super::disk::is_ours;
 use super::git::{failed, not_started};
 use super::scratch::{EMAIL, NAME, Scratch};
+use super::trees::{self, TreeEntry};
 
 /// Files up to this length are read before their length is written, so they may change meanwhile.
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
 
 /// What a commit is made of.
 pub(super) struct TreeCommit<'a> {
-    pub root: &'a Path,
+    /// The worktree, and what is known of its files.
+    pub stamps: &'a ObjectStamps,
     /// Candidate paths. Missing files are skipped.
     pub files: Vec<Vec<u8>>,
     pub parents: Vec<String>,
@@ -33,6 +35,7 @@ pub(super) fn write(
     scratch: &Scratch<'_>,
     tree_commit: &TreeCommit<'_>,
 ) -> Result<String, Failure> {
+    let changes = Changes::of(scratch, tree_commit)?;
     let marks = scratch.folder().join("marks");
     let mut command = scratch.command();
     command
@@ -43,7 +46,7 @@ pub(super) fn write(
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut git = command.spawn().map_err(not_started)?;
-    let written = write_stream(&mut git, tree_commit);
+    let written = write_stream(&mut git, tree_commit, &changes);
     if let Err(StreamError::Failed(failure)) = written {
         // Git has not seen the end of the stream, so it keeps nothing. It may be gone already.
         let _ = git.kill();
@@ -75,7 +78,77 @@ impl From<io::Error> for StreamError {
     }
 }
 
-fn write_stream(git: &mut Child, tree_commit: &TreeCommit<'_>) -> Result<(), StreamError> {
+/// What git does not know of the worktree yet.
+enum Changes {
+    /// Everything: these files.
+    Whole(Vec<Vec<u8>>),
+    /// What differs from the first parent.
+    Some {
+        removed: Vec<Vec<u8>>,
+        written: Vec<Vec<u8>>,
+    },
+}
+
+impl Changes {
+    /// Everything after a failure: an object of the parent may be missing.
+    fn of(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<Self, Failure> {
+        let mut files = tree_commit.files.clone();
+        files.retain(|path| is_ours(path));
+        files.sort_unstable();
+        files.dedup();
+        let parent = tree_commit.parents.first();
+        let Some(parent) = parent.filter(|_| scratch.is_first_try) else {
+            return Ok(Self::Whole(files));
+        };
+        let mut before = trees::entries(scratch, parent)?;
+        before.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+        let paths: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
+        let now = tree_commit.stamps.objects(&paths)?;
+        Ok(Self::between(before, files.into_iter().zip(now)))
+    }
+
+    /// Both are sorted by their paths.
+    fn between(
+        before: Vec<TreeEntry>,
+        now: impl Iterator<Item = (Vec<u8>, Option<TreeObject>)>,
+    ) -> Self {
+        let (mut removed, mut written) = (Vec::new(), Vec::new());
+        let mut before = before.into_iter().peekable();
+        for (path, object) in now {
+            while let Some(gone) = before.next_if(|entry| entry.path < path) {
+                removed.push(gone.path);
+            }
+            let old = before.next_if(|entry| entry.path == path);
+            let Some(object) = object else {
+                removed.extend(old.map(|_| path));
+                continue;
+            };
+            let is_same =
+                |old: &TreeEntry| old.object == object.name && old.mode == mode(object.kind);
+            if !old.as_ref().is_some_and(is_same) {
+                // If it is gone when it is read, it must be gone from the commit, too.
+                removed.extend(old.map(|old| old.path));
+                written.push(path);
+            }
+        }
+        removed.extend(before.map(|entry| entry.path));
+        Self::Some { removed, written }
+    }
+}
+
+fn mode(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::File => "100644",
+        ObjectKind::Program => "100755",
+        ObjectKind::Link => "120000",
+    }
+}
+
+fn write_stream(
+    git: &mut Child,
+    tree_commit: &TreeCommit<'_>,
+    changes: &Changes,
+) -> Result<(), StreamError> {
     let Some(input) = git.stdin.take() else {
         return Err(StreamError::Failed(Failure::bug(
             "git was started without an input",
@@ -83,16 +156,31 @@ fn write_stream(git: &mut Child, tree_commit: &TreeCommit<'_>) -> Result<(), Str
     };
     let mut stream = BufWriter::with_capacity(64 * 1024, input);
     write_header(&mut stream, tree_commit)?;
-    let root = Folder::open(tree_commit.root)
-        .map_err(|cause| StreamError::Failed(Failure::file("read", tree_commit.root)(cause)))?;
-    for path in tree_commit.files.iter().filter(|path| is_ours(path)) {
-        match write_file(&mut stream, &root, path) {
+    let written = match changes {
+        Changes::Whole(files) => {
+            writeln!(stream, "deleteall")?;
+            files
+        }
+        Changes::Some { removed, written } => {
+            for path in removed {
+                stream.write_all(b"D ")?;
+                stream.write_all(&quoted(path))?;
+                writeln!(stream)?;
+            }
+            written
+        }
+    };
+    let root = &tree_commit.stamps.root;
+    let folder = Folder::open(root)
+        .map_err(|cause| StreamError::Failed(Failure::file("read", root)(cause)))?;
+    for path in written {
+        match write_file(&mut stream, &folder, path) {
             // Missing files, and files behind a link, are not part of the commit.
             Err(FileError::Refused(
                 Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_) | Refused::NotAFile(_),
             )) => {}
             Err(FileError::Refused(Refused::Io(cause))) => {
-                let path = tree_commit.root.join(escape(path));
+                let path = root.join(escape(path));
                 return Err(StreamError::Failed(Failure::file("read", &path)(cause)));
             }
             Err(FileError::GitClosed) => return Err(StreamError::GitClosed),
@@ -116,7 +204,7 @@ fn write_header(stream: &mut impl Write, tree_commit: &TreeCommit<'_>) -> io::Re
         let word = if at == 0 { "from" } else { "merge" };
         writeln!(stream, "{word} {parent}")?;
     }
-    writeln!(stream, "deleteall")
+    Ok(())
 }
 
 enum FileError {
@@ -138,10 +226,7 @@ impl From<Refused> for FileError {
 }
 
 fn write_file(stream: &mut impl Write, root: &Folder, path: &[u8]) -> Result<(), FileError> {
-    let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
-        Some(slash) => (&path[..slash], &path[slash + 1..]),
-        None => (&path[..0], path),
-    };
+    let (above, name) = beneath::split(path);
     let folder = root.descend_path(above)?;
     let stat = folder.stat(name)?;
     if beneath::kind(&stat) == FileType::Symlink {

@@ -69,11 +69,16 @@ pub(super) fn sort_for_writing(differences: &mut [Difference]) {
     });
 }
 
-/// All files of a commit.
-pub(super) fn items(
-    scratch: &Scratch<'_>,
-    commit: &str,
-) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
+/// An entry of a commit's tree, of whatever kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TreeEntry {
+    pub path: Vec<u8>,
+    pub mode: String,
+    pub object: String,
+}
+
+/// All entries of a commit except folders.
+pub(super) fn entries(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<TreeEntry>, Failure> {
     let output = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
     let lines = output
         .split(|byte| *byte == 0)
@@ -82,9 +87,25 @@ pub(super) fn items(
         let tab = line.iter().position(|byte| *byte == b'\t')?;
         let head = std::str::from_utf8(&line[..tab]).ok()?;
         let mut words = head.split(' ');
-        let (mode, object) = (words.next()?, words.nth(1)?);
-        let path = Some(&line[tab + 1..]).filter(|path| is_ours(path))?;
-        Some((path.to_vec(), item(mode, object)??))
+        Some(TreeEntry {
+            path: line[tab + 1..].to_vec(),
+            mode: words.next()?.to_owned(),
+            object: words.nth(1)?.to_owned(),
+        })
+    });
+    let read: Option<Vec<TreeEntry>> = read.collect();
+    read.ok_or_else(unexpected_tree)
+}
+
+/// All files of a commit of ours.
+pub(super) fn items(
+    scratch: &Scratch<'_>,
+    commit: &str,
+) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
+    let read = entries(scratch, commit)?.into_iter().map(|entry| {
+        let TreeEntry { path, mode, object } = entry;
+        let item = item(&mode, &object)??;
+        is_ours(&path).then_some((path, item))
     });
     let read: Option<Vec<(Vec<u8>, TreeItem)>> = read.collect();
     read.ok_or_else(unexpected_tree)

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use engine::{Begins, Commands, Definition, FieldOf, Stage, Work, WorkerSettings};
+use engine::{Begins, Commands, Definition, Deliver, FieldOf, Stage, Work, WorkerSettings};
 use serde_json::{Value, json};
 use views::{Paint, Style};
 
@@ -68,7 +68,28 @@ impl TrustSummary<'_> {
             | Work::Route(_)
             | Work::End(_) => Vec::new(),
         });
-        lists.collect()
+        lists.chain(self.outward()).collect()
+    }
+
+    /// What a delivery starts, which reaches out.
+    fn outward(&self) -> Vec<Runs<'_>> {
+        let Some(delivery) = &self.definition.placement.delivery else {
+            return Vec::new();
+        };
+        let stage = "delivery";
+        let is_request = delivery.deliver == Deliver::PullRequest;
+        let remote = delivery
+            .remote
+            .as_deref()
+            .or(is_request.then_some("origin"));
+        let push = remote.map(|remote| ["git", "push", remote].map(str::to_owned).to_vec());
+        let request = match delivery.request.as_slice() {
+            [] => vec![String::from("gh")],
+            words => words.to_vec(),
+        };
+        let request = is_request.then_some(request);
+        let commands = push.into_iter().chain(request);
+        commands.map(|words| Runs { stage, words }).collect()
     }
 
     fn workers(&self) -> Vec<Runs<'_>> {
@@ -253,7 +274,17 @@ fn settings_words(agent: &str, settings: &WorkerSettings) -> Option<Vec<String>>
         .prompt
         .as_ref()
         .map(|prompt| format!("prompt {prompt}"));
-    let words: Vec<String> = runner.into_iter().chain(model).chain(prompt).collect();
+    let fallbacks = settings.fallbacks.iter().map(|fallback| {
+        let runner = fallback.runner.as_ref().map(ToString::to_string);
+        let named: Vec<String> = runner.into_iter().chain(fallback.model.clone()).collect();
+        format!("otherwise {}", named.join(" "))
+    });
+    let words = runner
+        .into_iter()
+        .chain(model)
+        .chain(prompt)
+        .chain(fallbacks);
+    let words: Vec<String> = words.collect();
     let agent = (!agent.is_empty()).then(|| agent.to_owned());
     (!words.is_empty()).then(|| agent.into_iter().chain(words).collect())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io;
+use std::io::{self, ErrorKind, IoSlice};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -85,11 +85,11 @@ impl ViewRecord {
     pub(super) fn read(state: &State, run: &RunId) -> Self {
         let path = state.folder().join(FOLDER).join(run.as_str());
         let file = OpenOptions::new().read(true).write(true).open(&path).ok();
-        let bytes = file.as_ref().map(small_file::read_from);
+        let bytes = file.as_ref().map(small_file::read_long_from);
         let bytes = bytes.and_then(Result::ok).unwrap_or_default();
         let length = bytes.len();
         let text = String::from_utf8(bytes).unwrap_or_default();
-        let (digest, files) = parse(&text).unwrap_or_default();
+        let (digest, files) = parse(text).unwrap_or_default();
         Self {
             path,
             file: file.map(|file| (file, length)),
@@ -126,7 +126,9 @@ impl ViewRecord {
                 json!([path, written.file_stamp.text(), print])
             })
             .collect();
-        let text = format!("{LEFT}\n{}\n{}", json!(files), self.digest.text());
+        let (digest, rows) = self.digest.parts();
+        let text = format!("{LEFT}\n{}\n{digest}", json!(files));
+        let whole = text.len() + rows.len();
         let (file, length) = match self.file.take() {
             Some(known) => known,
             None => {
@@ -136,18 +138,22 @@ impl ViewRecord {
             }
         };
         // Nothing of a longer text may be left behind the new one.
-        if length > text.len() {
+        if length > whole {
             file.set_len(0)?;
         }
-        file.write_all_at(text.as_bytes(), 0)?;
-        self.file = Some((file, text.len()));
+        let parts = [text.as_bytes(), rows.as_bytes()].map(IoSlice::new);
+        if rustix::io::pwritev(&file, &parts, 0)? != whole {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        self.file = Some((file, whole));
         Ok(())
     }
 }
 
-fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, WrittenView>)> {
+fn parse(text: String) -> Option<(JournalDigest, BTreeMap<String, WrittenView>)> {
     let rest = text.strip_prefix(LEFT)?.strip_prefix('\n')?;
     let (files, digest) = rest.split_once('\n')?;
+    let digest = text.len() - digest.len();
     let files: Value = serde_json::from_str(files).ok()?;
     let file = |file: &Value| {
         let print = match &file[2] {
@@ -161,7 +167,7 @@ fn parse(text: &str) -> Option<(JournalDigest, BTreeMap<String, WrittenView>)> {
         ))
     };
     let files = files.as_array()?.iter().map(file).collect::<Option<_>>()?;
-    Some((JournalDigest::read(digest)?, files))
+    Some((JournalDigest::read_behind(text, digest)?, files))
 }
 
 #[cfg(test)]

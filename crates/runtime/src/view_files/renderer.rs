@@ -32,6 +32,10 @@ pub(super) fn render(
     opened: &OpenRun,
     stored: &[(u64, Entry)],
 ) -> RenderResult {
+    // Before its worktree is made, a run has nowhere to show anything.
+    if opened.run().is_unplaced() {
+        return RenderResult::default();
+    }
     let tried = || {
         let run = &opened.run().id;
         let folder = ViewFolder::new(workspace.worktree_of(opened)?);
@@ -237,7 +241,7 @@ impl<'a> ViewRenderer<'a> {
             run: self.opened.run(),
             digest: &self.record.digest,
             entries: &numbered(history),
-            project: &self.opened.stored.worktree,
+            project: self.opened.stored.worktree(),
             contents: &contents,
             builtin: &builtin_template,
         };

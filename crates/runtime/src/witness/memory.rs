@@ -3,10 +3,8 @@
 mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::ops::{Deref, DerefMut};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -91,10 +89,7 @@ impl Default for ReadPosition {
 }
 
 pub(super) fn make(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
+    state::make_folder(folder)
 }
 
 impl Memory {
@@ -158,6 +153,8 @@ fn place_json(place: &ReadPosition) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

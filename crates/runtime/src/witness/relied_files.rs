@@ -72,7 +72,7 @@ struct Look<'a> {
 
 impl<'a> Look<'a> {
     fn new(opened: &'a OpenRun, environment: &Environment, host: &'a SessionHost) -> Self {
-        let worktree = Path::new(&opened.stored.worktree);
+        let worktree = Path::new(opened.stored.worktree());
         let definition = opened.pipeline.definition();
         let own = worktree.join(host.places.folder);
         Self {

@@ -37,10 +37,11 @@ pub(super) struct Noted {
 
 impl Noted {
     pub(super) fn read(state: &State, run: &RunId, session: &SessionId) -> Self {
-        let bytes = small_file::read(&session_file(state, run, session)).unwrap_or_default();
-        Self {
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-        }
+        let bytes = small_file::read_long(&session_file(state, run, session)).unwrap_or_default();
+        // A host may use any name for a call; nearly always it is plain text.
+        let text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        Self { text }
     }
 
     /// The host's own record of the conversation.

@@ -63,11 +63,10 @@ impl Conversation {
         expect_delay: &dyn Fn(),
     ) -> Option<Unguarded> {
         let mut unseen = Vec::new();
-        let seen = self.noted.calls();
         for path in records(&self.record) {
             let name = path.to_string_lossy().into_owned();
             let known = memory.records.get(&name).cloned();
-            let read = self.read_on(&path, known, host, &seen, expect_delay);
+            let read = self.read_on(&path, known, host, expect_delay);
             if let Ok((place, found)) = read {
                 unseen.extend(found);
                 memory.records.insert(name, place);
@@ -81,7 +80,6 @@ impl Conversation {
         path: &Path,
         known: Option<ReadPosition>,
         host: &SessionHost,
-        seen: &BTreeSet<&str>,
         expect_delay: &dyn Fn(),
     ) -> io::Result<(ReadPosition, Vec<Unseen>)> {
         let length = fs::metadata(path)?.len();
@@ -107,6 +105,7 @@ impl Conversation {
         if length - place.offset > MUCH {
             expect_delay();
         }
+        let seen = self.noted.calls();
         let bytes = part(path, place.offset)?;
         let end = bytes
             .iter()
@@ -126,7 +125,7 @@ impl Conversation {
         let mut unseen = Vec::new();
         for line in lines.skip(usize::from(skipped)) {
             for recorded in (host.read_record)(line) {
-                unseen.extend(self.judge(&mut place, after, seen, recorded));
+                unseen.extend(self.judge(&mut place, after, &seen, recorded));
             }
         }
         place.offset += whole as u64;

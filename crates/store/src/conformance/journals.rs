@@ -13,7 +13,7 @@ pub(super) fn a_run_that_was_begun_is_found_again(open: Open<'_>) -> Checked {
     let begun = test_run.begin(&mut *open())?;
     assert_eq!(begun.version, 1);
     assert_eq!(begun.project, "/project");
-    assert_eq!(begun.worktree, "/project/tree");
+    assert_eq!(begun.worktree(), "/project/tree");
     assert_eq!(begun.pipeline, test_run.definition.name);
     assert_eq!(open().run(&test_run.id)?, Some(begun.clone()));
     let journal = open().journal(&test_run.id, 1, 10)?;

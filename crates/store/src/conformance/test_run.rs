@@ -44,6 +44,7 @@ impl TestRun {
             queued: false,
             environment: None,
             base: None,
+            branch: None,
         };
         decision(&[Fact::Started(Box::new(started))])
     }
@@ -196,6 +197,7 @@ pub fn definition() -> Result<Definition, NameError> {
         helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        placement: engine::Placement::default(),
         litter: Vec::new(),
         protocol: None,
         proofs: Vec::new(),

@@ -1,9 +1,9 @@
 //! The listing of definitions.
 
 use engine::{
-    Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Format,
-    LoopView, Meaning, Mode, OutcomeField, Param, Proof, Readers, Removed, Source, Strictness,
-    TextOrParam, View, ViewFormat, ViewTemplate,
+    Act, Amount, ApprovedCommands, Artifact, Begins, Budget, Claim, Counter, Definition, Deliver,
+    Delivery, Format, LoopView, Meaning, Mode, OutcomeField, Param, PlaceKind, Placement, Proof,
+    Readers, Removed, Source, Strictness, TextOrParam, View, ViewFormat, ViewTemplate,
 };
 
 use super::listing::records;
@@ -12,8 +12,12 @@ records! {
     struct Definition {
         name, about, begins, start, mode, ttl, budget, settings, params, counters, groups,
         artifacts, stages, views, commands, helpers, gives, ignores, litter,
-        protocol, proofs,
+        protocol, proofs, placement,
     }
+    struct Placement { place, carry, carry_back, delivery }
+    words PlaceKind { Tree = "tree", Branch = "branch" }
+    struct Delivery { deliver, remote, request }
+    words Deliver { Nothing = "none", Branch = "branch", PullRequest = "pull-request" }
     words Begins { Session = "session", Command = "command" }
     words Mode { Enforced = "enforced", Advisory = "advisory" }
     struct Budget { turns, tokens, cost_cents, time }

@@ -2,8 +2,8 @@
 
 use engine::{
     Author, Change, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, LineCount,
-    Miss, Move, MovedRef, Outside, OutsideChange, ProgramPlace, RefHandling, Routed, Started,
-    TreeAround, Unmet, Who, WorkResult,
+    Miss, Move, MovedRef, Outside, OutsideChange, Placed, ProgramPlace, RefHandling, Routed,
+    Started, TreeAround, Unmet, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -22,6 +22,9 @@ records! {
         Started(run) = "started",
         Forked { from, entry, state } = "forked",
         TakenUp = "taken_up",
+        Placed(placed) = "placed",
+        Delivered(delivered) = "delivered",
+        DeliveryFailed { reason } = "delivery_failed",
         TaskGiven { task } = "task_given",
         NextTaskGiven { task } = "next_task_given",
         TaskBegan { task } = "task_began",
@@ -33,6 +36,9 @@ records! {
         Worked { dispatch } = "worked",
         SentBack { dispatch, reason } = "sent_back",
         Ended { dispatch, result, usage } = "ended",
+        CutShort { dispatch, usage } = "cut_short",
+        Limited(limit) = "limited",
+        WentOn { dispatch, service } = "went_on",
         Captured { artifact, content, dispatch, step, commands } = "captured",
         Warned { message } = "warned",
         Noted { message } = "noted",
@@ -70,6 +76,7 @@ records! {
         Held { holds } = "held",
         Abandoned = "abandoned",
         WentStale = "went_stale",
+        Driven { ms } = "driven",
         OverBudget { what } = "over_budget",
         Halted { reason } = "halted",
         Continued { budget_again, words } = "continued",
@@ -82,8 +89,9 @@ records! {
     }
     struct Started {
         id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,
-        base,
+        base, branch,
     }
+    struct Placed { folder, before, base }
     struct Routed { route, outcome, longer, change, params, verdicts, unmet }
     kinds Change { Seen { files, lines, paths } = "seen", Unseen { reason } = "unseen" }
     kinds LineCount { Counted(lines) = "counted", Unasked = "unasked", Unseen(reason) = "unseen" }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -296,6 +297,36 @@ impl<A: Record, B: Record> Record for (A, B) {
     }
 }
 
+impl<T: Record + Clone> Record for Arc<T> {
+    fn to_json(&self, out: &mut String) {
+        self.as_ref().to_json(out);
+    }
+
+    fn from_json(value: Value) -> Result<Self, Unreadable> {
+        T::from_json(value).map(Self::new)
+    }
+
+    fn to_bytes(&self, out: &mut Vec<u8>) {
+        self.as_ref().to_bytes(out);
+    }
+
+    fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable> {
+        T::from_bytes(input).map(Self::new)
+    }
+
+    fn visit(&mut self, visitor: &mut dyn Visitor) {
+        Self::make_mut(self).visit(visitor);
+    }
+
+    fn left_out() -> Option<Self> {
+        T::left_out().map(Self::new)
+    }
+
+    fn is_left_out(&self) -> bool {
+        self.as_ref().is_left_out()
+    }
+}
+
 impl<K: MapKey, V: Record> Record for BTreeMap<K, V> {
     fn to_json(&self, out: &mut String) {
         let mut object = Object::open(out);
@@ -322,11 +353,11 @@ impl<K: MapKey, V: Record> Record for BTreeMap<K, V> {
     }
 
     fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable> {
-        let mut map = Self::new();
-        for _ in 0..input.length()? {
-            map.insert(K::from_bytes(input)?, V::from_bytes(input)?);
-        }
-        Ok(map)
+        // They are sorted, so all at once are faster than one by one.
+        let members = 0..input.length()?;
+        members
+            .map(|_| Ok((K::from_bytes(input)?, V::from_bytes(input)?)))
+            .collect()
     }
 
     fn visit(&mut self, visitor: &mut dyn Visitor) {

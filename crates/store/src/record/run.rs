@@ -1,10 +1,10 @@
 //! The listing of runs.
 
 use engine::{
-    Binding, BindingState, Bypass, Captured, CommandEnd, Dispatch, Driver, Duty, Fault, Gate,
-    Grant, Graph, Happened, HeldRoute, KnownWorker, Member, MemberState, MoveReason, Override,
-    Panel, Passage, Position, Process, Resume, Run, Standing, TreeAccess, Turn, Unguarded,
-    UnguardedWork, Usage, Witness,
+    Binding, BindingState, Bypass, Captured, CommandEnd, Delivered, DeliveryState, Dispatch,
+    Driver, Duty, Fault, Gate, Grant, Graph, Happened, HeldRoute, KnownWorker, Member, MemberState,
+    MoveReason, Override, Panel, Passage, Position, Process, Resume, Run, RunBranch, RunPlace,
+    Service, ServiceLimit, Standing, TreeAccess, Turn, Unguarded, UnguardedWork, Usage, Witness,
 };
 
 use super::listing::records;
@@ -13,9 +13,15 @@ records! {
     struct Run {
         id, definition, task, task_visit, next_task, params, driver, host, started_at, touched_at, position, standing,
         counters, before, artifacts, approved, approved_commands, gates, made, stale_returns, dispatches, last_dispatch, workers,
-        panels, graphs, given_steps, session, bypass, overrides, used, grants, granted, holds, unjudged, outside,
-        environment, unguarded, trail, base, routes, exits,
+        panels, graphs, given_steps, session, bypass, overrides, used, driven_ms, grants, granted, holds, unjudged, outside,
+        environment, unguarded, trail, base, routes, exits, place, limits,
     }
+    struct RunPlace { branch, folder, delivery }
+    struct RunBranch { name, base, from, with_changes }
+    kinds DeliveryState { Open = "open", Failed { reason } = "failed", Done(delivered) = "done" }
+    struct Delivered { commit, pushed, request }
+    struct Service { runner, model }
+    struct ServiceLimit { service, until, reason, named, times }
     struct Passage { stage, outcome, along, happened }
     kinds MoveReason {
         Edge = "edge",
@@ -63,7 +69,7 @@ records! {
     struct Captured { content, dispatch, commands }
     struct Dispatch {
         id, duty, agent, stage, visit, attempt, session, call, worker, worked, sent_back, started_at,
-        conversation, reach, tree, before,
+        paused_at, service, conversation, reach, tree, before,
     }
     words TreeAccess { ReadsOnly = "reads_only", MayWrite = "may_write" }
     kinds Duty {
@@ -101,6 +107,6 @@ records! {
     struct Bypass { until, reason, by }
     words BindingState { Active = "active", Ended = "ended" }
     struct Override { stage, outcome, reason, by, at }
-    struct Grant { used, at }
+    struct Grant { used, at, driven_ms }
     struct Usage { turns, tokens, cost_cents }
 }

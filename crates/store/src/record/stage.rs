@@ -2,7 +2,7 @@
 
 use engine::{
     After, AgentWork, AskWork, CheckText, CheckWork, Commands, Conversation, Edge, End, EndWork,
-    FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer,
+    Fallback, FieldOf, HomeFolder, Leaves, OpenWork, Questions, Reads, Retry, ReviewWork, Reviewer,
     RouteRule, RouteWork, Stage, Step, StepsSource, StepsWork, StopRule, Target, WordsRule, Work,
     Worker, WorkerSettings, Writes,
 };
@@ -25,7 +25,8 @@ records! {
     }
     struct AgentWork { worker, settings, reads, leaves }
     kinds Worker { Session = "session", Agent(agent) = "agent" }
-    struct WorkerSettings { runner, model, prompt, conversation }
+    struct WorkerSettings { runner, model, prompt, conversation, fallbacks }
+    struct Fallback { runner, model }
     words Conversation { Fresh = "fresh", Same = "same" }
     struct Reads { needed, if_there }
     struct Leaves { always, by_outcome }

@@ -16,6 +16,9 @@ use crate::Error;
 /// The database in it.
 pub(super) const DATABASE: &str = "store.db";
 
+/// Its log, which has the latest commits.
+pub(super) const LOG: &str = "store.db-wal";
+
 /// A folder that only we can access.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
@@ -90,6 +93,11 @@ impl Folder {
         }
     }
 
+    /// Makes the names in it durable.
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        sync_folder(&self.path)
+    }
+
     /// The file's metadata; `None` if it is missing.
     pub(super) fn regular_file(&self, name: &str) -> Result<Option<Metadata>, Error> {
         let path = self.path.join(name);
@@ -156,14 +164,19 @@ fn private_file() -> OpenOptions {
 }
 
 fn create_private(path: &Path) -> Result<(), Error> {
+    let above = path.ancestors().skip(1);
+    let missing = above.take_while(|above| !above.as_os_str().is_empty() && !above.exists());
+    let new: Vec<&Path> = std::iter::once(path).chain(missing).collect();
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| io_error("create", path, error))?;
-    // A power cut must not lose the folder with acknowledged data in it.
-    if let Some(parent) = parent(path) {
-        let synced = File::open(parent).and_then(|parent| parent.sync_all());
-        synced.map_err(|error| io_error("sync", parent, error))?;
-    }
-    Ok(())
+    // A power cut must not lose a folder with acknowledged data in it.
+    let parents = new.into_iter().filter_map(parent);
+    parents.into_iter().try_for_each(sync_folder)
+}
+
+fn sync_folder(path: &Path) -> Result<(), Error> {
+    let synced = File::open(path).and_then(|folder| folder.sync_all());
+    synced.map_err(|error| io_error("sync", path, error))
 }
 
 /// The parent folder. A bare name is in the current folder.

@@ -59,7 +59,8 @@ impl Heads {
         }
         let path = folder.path().join("heads");
         match rustix::fs::mkdir(&path, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
+            Ok(()) => folder.sync()?,
+            Err(Errno::EXIST) => {}
             Err(error) => return Err(io_error("create", &path, error.into())),
         }
         Self::find(folder)?.ok_or(Error::Vanished { path })

@@ -50,7 +50,7 @@ pub(super) fn import(
         version: tip.version,
         head: tip.head,
         project: import.project.to_owned(),
-        worktree: import.worktree.to_owned(),
+        home: import.worktree.to_owned(),
         pipeline: import.compiled.name.clone(),
         run: addition.run,
     })

@@ -1,6 +1,6 @@
 //! Opening: the checks before the first statement, and the creation of a missing store.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::damage::failure;
-use super::folder::{DATABASE, Folder, io_error};
+use super::folder::{DATABASE, Folder, LOG, io_error};
 use super::heads::Heads;
 use super::open_files::OpenFiles;
 use super::writer_lock::WriterLock;
@@ -251,14 +251,14 @@ fn create(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     // What has just been made is now the whole database, and a cold reader has nothing to walk.
     let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     connection.close().map_err(|(_, error)| fault(error))?;
-    sync(folder)
+    folder.sync()
 }
 
 /// Makes the database under another name, and moves it to its place when it is whole: a process that
 /// is killed meanwhile leaves no store, instead of half of one.
 fn make(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     // A log without its database would be applied to the new one.
-    for name in ["store.db-wal", "store.db-shm", "store.db-journal"] {
+    for name in [LOG, "store.db-shm", "store.db-journal"] {
         remove(folder, name)?;
     }
     for suffix in ["", "-wal", "-shm", "-journal"] {
@@ -278,8 +278,11 @@ fn make(folder: &Folder, migrations: &[&str]) -> Result<(), Error> {
     connection.close().map_err(|(_, error)| fault(error))?;
     file.sync_all()
         .map_err(|error| io_error("sync", &path, error))?;
+    // SQLite would make the log with the first commit, and would not sync its name.
+    Folder::create_new(&folder.path().join(LOG))?;
     std::fs::rename(&path, folder.database()).map_err(|error| io_error("rename", &path, error))?;
-    sync(folder)
+    // The files stay from here on, so their names are made durable once and for all.
+    folder.sync()
 }
 
 fn made(folder: &Folder, error: rusqlite::Error) -> Error {
@@ -303,10 +306,4 @@ fn remove(folder: &Folder, name: &str) -> Result<(), Error> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error("remove", &path, error)),
         Ok(()) | Err(_) => Ok(()),
     }
-}
-
-/// The files stay from here on, so their names are made durable once and for all.
-fn sync(folder: &Folder) -> Result<(), Error> {
-    let synced = File::open(folder.path()).and_then(|directory| directory.sync_all());
-    synced.map_err(|error| io_error("sync", folder.path(), error))
 }

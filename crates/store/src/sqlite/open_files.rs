@@ -9,10 +9,9 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::{Duration, Instant};
 
-use super::folder::{DATABASE, Folder, io_error};
+use super::folder::{DATABASE, Folder, LOG, io_error};
 use crate::Error;
 
-const LOG: &str = "store.db-wal";
 const INDEX: &str = "store.db-shm";
 
 /// SQLite makes the index in pieces of this size.

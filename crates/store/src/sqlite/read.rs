@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             version,
             head,
             project,
-            worktree,
+            home: worktree,
             pipeline,
         };
         Ok(FoundRun { number, stored })

@@ -11,7 +11,7 @@ use engine::{RunId, Time};
 use rusqlite::OpenFlags;
 
 use super::copy_run::{Compile, CopyRun};
-use super::folder::{Folder, io_error};
+use super::folder::{Folder, LOG, io_error};
 use super::heads::Heads;
 use super::open::{connect, is_empty, recorded};
 use super::read::Reader;
@@ -229,20 +229,21 @@ fn copy(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
 
 /// The old log must not be applied to the fresh database.
 fn put_in_place(folder: &Folder) -> Result<(), Error> {
-    for name in ["store.db-wal", "store.db-shm"] {
+    for name in [LOG, "store.db-shm"] {
         let path = folder.path().join(name);
         if folder.regular_file(name)?.is_some() {
             fs::remove_file(&path).map_err(|error| io_error("remove", &path, error))?;
         }
     }
+    // The name of the log is made durable with that of the database.
+    Folder::create_new(&folder.path().join(LOG))?;
     rename(folder, READY, "store.db")
 }
 
 fn rename(folder: &Folder, from: &str, to: &str) -> Result<(), Error> {
     let (from, to) = (folder.path().join(from), folder.path().join(to));
     fs::rename(&from, &to).map_err(|error| io_error("rename", &from, error))?;
-    let synced = File::open(folder.path()).and_then(|directory| directory.sync_all());
-    synced.map_err(|error| io_error("sync", folder.path(), error))
+    folder.sync()
 }
 
 /// Makes the head files match the fresh store. Returns the number of runs, and the losses that the

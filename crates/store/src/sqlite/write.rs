@@ -177,7 +177,7 @@ pub(super) fn begin(
         version: tip.version,
         head: tip.head,
         project: new.project.to_owned(),
-        worktree: new.worktree.to_owned(),
+        home: new.worktree.to_owned(),
         pipeline: new.compiled.name.clone(),
     })
 }

@@ -3,6 +3,8 @@
 //! A request becomes one of the Messages API, in which actors are found and turns are counted. An
 //! answer goes back in the program's own form.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -55,6 +57,22 @@ impl Protocol {
         }
     }
 
+    /// A usage limit that ends in so many seconds, as the vendor of this protocol says it.
+    pub(super) fn limit(self, seconds: u64) -> Answer {
+        let again = format!(
+            "This request would exceed your account's rate limit. Please try again in {seconds}s."
+        );
+        match self {
+            Self::Messages => Answer::error(429, &again),
+            Self::Responses => Answer::json(429, &usage_limit(seconds)),
+            Self::Generate | Self::StreamGenerate => {
+                let quota = "You have exhausted your capacity on this model.";
+                let message = format!("{quota} Your quota will reset after {seconds}s.");
+                self.error(429, &message)
+            }
+        }
+    }
+
     pub(super) fn error(self, status: u16, message: &str) -> Answer {
         match self {
             Self::Messages | Self::Responses => Answer::error(status, message),
@@ -100,4 +118,17 @@ pub(super) fn call_as(block: &Block, tools: &Tools) -> Option<(String, Value)> {
 pub(super) struct Tools {
     pub shell: fn(&str) -> (String, Value),
     pub write: fn(&str, &str) -> (String, Value),
+}
+
+/// What the service behind Codex answers when the plan of an account is used up.
+fn usage_limit(seconds: u64) -> Value {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let resets_at = now.unwrap_or_default().as_secs() + seconds;
+    json!({ "error": {
+        "type": "usage_limit_reached",
+        "message": "The usage limit has been reached",
+        "plan_type": "plus",
+        "resets_at": resets_at,
+        "resets_in_seconds": seconds,
+    } })
 }

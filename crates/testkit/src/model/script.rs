@@ -76,6 +76,11 @@ pub(super) enum Act {
         times: usize,
         then: Box<Turn>,
     },
+    LimitFirst {
+        seconds: u64,
+        times: usize,
+        then: Box<Turn>,
+    },
     Hold {
         flag: String,
         then: Box<Turn>,
@@ -137,7 +142,11 @@ impl Turn {
     fn speech(&mut self) -> &mut Speech {
         match &mut self.0 {
             Act::Speak(speech) => speech,
-            Act::Fail { .. } | Act::FailFirst { .. } | Act::Hold { .. } | Act::Make(_) => {
+            Act::Fail { .. }
+            | Act::FailFirst { .. }
+            | Act::LimitFirst { .. }
+            | Act::Hold { .. }
+            | Act::Make(_) => {
                 panic!("only a message can have blocks and tokens")
             }
         }
@@ -208,6 +217,16 @@ pub fn fail(status: u16) -> Turn {
 pub fn fail_first(status: u16, times: usize, then: Turn) -> Turn {
     Turn(Act::FailFirst {
         status,
+        times,
+        then: Box::new(then),
+    })
+}
+
+/// The model's server says so often that a limit is reached, which ends in so many seconds, each in the words
+/// of its vendor. It answers with `then` afterwards.
+pub fn limit_first(seconds: u64, times: usize, then: Turn) -> Turn {
+    Turn(Act::LimitFirst {
+        seconds,
         times,
         then: Box::new(then),
     })

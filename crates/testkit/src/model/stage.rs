@@ -85,6 +85,16 @@ impl Stage {
                 }
                 self.speak(*then, request)
             }
+            Act::LimitFirst {
+                seconds,
+                times,
+                then,
+            } => {
+                if self.count_failure(request) <= times {
+                    return Some(request.protocol.limit(seconds));
+                }
+                self.speak(*then, request)
+            }
             Act::Hold { flag, then } => {
                 self.hold(&flag)?;
                 self.speak(*then, request)

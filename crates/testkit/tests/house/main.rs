@@ -108,6 +108,7 @@ fn files(sketch: Sketch) -> Vec<File> {
 fn grown(text: &str) -> String {
     let grown = text.replace("⟨61 lines⟩", &"\n".repeat(61));
     let grown = grown.replace("⟨61 arms⟩", &"        A::B => b(),\n".repeat(61));
+    let grown = grown.replace("⟨61 alternatives⟩", &"        | A::B\n".repeat(61));
     let grown = grown.replace("⟨601 lines⟩", &"\n".repeat(601));
     grown.replace("⟨999 packages⟩", &"[[package]]\n".repeat(999))
 }

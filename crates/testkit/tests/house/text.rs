@@ -5,7 +5,7 @@ use crate::source::{File, body_end};
 
 const LONGEST_FILE: usize = 600;
 const LONGEST_FUNCTION: usize = 60;
-/// How long an arm of a pure dispatch may be, with its pattern.
+/// How long an arm of a pure dispatch may be. The alternatives of its pattern are a list, however long.
 const LONGEST_ARM: usize = 12;
 
 /// Every Rust file opens with `//!` and a sentence that says what it is for.
@@ -86,7 +86,12 @@ fn is_dispatch(function: &str) -> bool {
             .strip_prefix(&margin)
             .is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
         let is_inside = line.trim().is_empty() || line.starts_with(&margin);
-        arm = if starts_arm { 1 } else { arm + 1 };
+        let is_alternative = line.trim_start().starts_with("| ");
+        arm = if starts_arm {
+            1
+        } else {
+            arm + usize::from(!is_alternative)
+        };
         match (is_inside, arm > LONGEST_ARM) {
             (true, true) => return false,
             (true, false) => {}
@@ -296,6 +301,10 @@ pub(crate) const RULES: &[Rule] = &[
             ),
             ("crates/a/tests/b.rs", "fn table() { ⟨61 lines⟩ }"),
             ("c.rs", "fn c(a: A) {\n    match a {\n⟨61 arms⟩    }\n}"),
+            (
+                "e.rs",
+                "fn e(a: A) {\n    match a {\n        A::A\n⟨61 alternatives⟩        | A::C => c(),\n    }\n}",
+            ),
             (
                 "d.rs",
                 "fn d(a: A) -> R {\n    match a {\n⟨61 arms⟩    }\n    Ok(())\n}",

@@ -355,6 +355,7 @@ fn happening(world: &World, act: &Act) -> Option<Happening> {
             model: None,
             call: None,
             worker: None,
+            service: None,
         }),
         Act::End {
             agent, step, how, ..

@@ -7,7 +7,7 @@ use crate::acts::{Scope, event};
 use crate::walk::states;
 use crate::world::{begun, small_params};
 
-fn built_in(name: &str) -> Pipeline {
+pub(crate) fn built_in(name: &str) -> Pipeline {
     let builtin = language::builtin::find(name).expect("a built-in");
     let compiled = language::compile(&builtin.sources());
     compiled.expect("it passes lint").pipeline

@@ -66,6 +66,7 @@ fn strays_count(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Eviden
         model: None,
         call: None,
         worker: None,
+        service: None,
     });
     let request = Event {
         what: request,
@@ -137,6 +138,8 @@ fn forged(run: &Run, agent: &AgentName) -> Dispatch {
         sent_back: 0,
         session: Some(session(1)),
         started_at: engine::Time(0),
+        paused_at: None,
+        service: None,
         conversation: Conversation::Fresh,
         reach: TreeAccess::ReadsOnly,
         tree: None,

@@ -47,7 +47,7 @@ fn any_end_counts(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence
 /// Law 3 broken: a call that is asked again is admitted again.
 fn calls_count_twice(pipeline: &Pipeline, run: &Run, event: &Event, seen: &Evidence) -> Decision {
     let mut forgetful = run.clone();
-    forgetful.workers.clear();
+    std::sync::Arc::make_mut(&mut forgetful.workers).clear();
     for open in forgetful.dispatches.values_mut() {
         open.call = None;
     }

@@ -310,6 +310,7 @@ fn happening(holder: &Binding, by: SessionId, hosted: &Hosted) -> Happening {
             model: None,
             call: Some(call_id(call)),
             worker: None,
+            service: None,
         }),
         Hosted::Begins { worker, agent } => Happening::Work(WorkEvent::Began {
             worker: actor(worker, agent),
@@ -465,13 +466,14 @@ pub(crate) fn normal(run: &mut Run) {
         open.worker = open.worker.as_ref().map(worker);
     }
     // The last that is over has the highest number, so it stays.
-    let mut known: Vec<_> = std::mem::take(&mut run.workers).into_iter().collect();
+    let known = std::mem::take(std::sync::Arc::make_mut(&mut run.workers));
+    let mut known: Vec<_> = known.into_iter().collect();
     known.sort_by_key(|(_, known)| known.dispatch);
     for (id, mut known) in known {
         known.call = known.call.as_ref().map(call);
         let place = place(known.dispatch).unwrap_or(0);
         known.dispatch = engine::DispatchId(u32::try_from(place).unwrap());
-        run.workers.insert(worker(&id), known);
+        std::sync::Arc::make_mut(&mut run.workers).insert(worker(&id), known);
     }
     if let Some(binding) = &mut run.session {
         binding.session = session(1);

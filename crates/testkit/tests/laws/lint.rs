@@ -396,6 +396,12 @@ fn routed(rules: &str, default: &str) -> String {
     )
 }
 
+/// The first rules of a route are refused with this code, the others are sound.
+#[track_caller]
+fn check_rules(code: &str, bad: &str, sound: &str) {
+    check(code, "triage", &routed(bad, SLOW), &routed(sound, SLOW));
+}
+
 const SMALL: &str = "{ outcome = \"small\", files = 3 }";
 const SLOW: &str = "on.otherwise = \"slow\"\n";
 
@@ -446,48 +452,37 @@ fn every_rule_of_a_route_can_be_reached_and_can_hold() {
         );
     }
     let always = "{ outcome = \"small\" }";
-    check(
-        "GW-L236",
-        "triage",
-        &routed(always, SLOW),
-        &routed(SMALL, SLOW),
-    );
+    check_rules("GW-L236", always, SMALL);
     let never = "{ outcome = \"small\", params = { size = \"huge\" } }";
     let holds = "{ outcome = \"small\", params = { size = \"small\" } }";
-    check(
-        "GW-L236",
-        "triage",
-        &routed(never, SLOW),
-        &routed(holds, SLOW),
-    );
+    check_rules("GW-L236", never, holds);
     let never = "{ outcome = \"small\", files = 1, verdicts = { triage = \"done\" } }";
     let holds = "{ outcome = \"small\", files = 1, verdicts = { triage = \"approved\" } }";
-    check(
-        "GW-L236",
-        "triage",
-        &routed(never, SLOW),
-        &routed(holds, SLOW),
-    );
+    check_rules("GW-L236", never, holds);
 }
 
 #[test]
 fn an_agent_alone_does_not_decide_a_route() {
     let believed = "{ outcome = \"small\", verdicts = { triage = \"approved\" } }";
     let overruled = "{ outcome = \"small\", lines = 9, verdicts = { triage = \"approved\" } }";
-    check(
-        "GW-L237",
-        "triage",
-        &routed(believed, SLOW),
-        &routed(overruled, SLOW),
-    );
+    check_rules("GW-L237", believed, overruled);
     // Nor does a parameter beside it.
     let asked = "{ outcome = \"small\", params = { size = \"small\" }, verdicts = { triage = \"approved\" } }";
-    check(
-        "GW-L237",
-        "triage",
-        &routed(asked, SLOW),
-        &routed(overruled, SLOW),
-    );
+    check_rules("GW-L237", asked, overruled);
+}
+
+/// An agent can write the file of a setting, and would choose the shorter way for the next run.
+#[test]
+fn a_parameter_that_decides_a_route_has_no_setting() {
+    let asked = "{ outcome = \"small\", params = { size = \"small\" }, files = 3 }";
+    let set = |rules: &str| {
+        let default = "default = \"full\"\n";
+        let with_setting = format!("{default}setting = \"work.size\"\n");
+        routed(rules, SLOW).replacen(default, &with_setting, 1)
+    };
+    check("GW-L238", "triage", &set(asked), &routed(asked, SLOW));
+    // A setting for what no route asks for is nobody's shorter way.
+    check("GW-L238", "triage", &set(asked), &set(SMALL));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod guarded;
 mod hosted;
 mod lint;
 mod monitor;
+mod places;
 mod races;
 mod random;
 mod small;

@@ -125,67 +125,10 @@ const PROMISED: &str = r#"
     through = ["testing", "reviewing"]
 "#;
 
-/// A quick way with one gate for what a person calls small and what is small, and a longer way with two.
-const ROUTED: &str = r#"
-    name = "routed"
-    about = "small"
-    start = "sizing"
-    [params.size]
-    about = "how much of a process"
-    choices = ["full", "small"]
-    default = "full"
-    [artifacts.plan]
-    path = "plan.md"
-    format = "text"
-    [stages.sizing]
-    route = [{ outcome = "small", params = { size = "small" }, files = 3, lines = 50, avoids = ["deploy/**"] }]
-    on.small = "fixing"
-    on.otherwise = "planning"
-    [stages.fixing]
-    agent = "writer"
-    retry = 0
-    on.done = "trying"
-    [stages.trying]
-    check = ["true"]
-    on.passed = "over"
-    on.failed = "asked"
-    [stages.planning]
-    agent = "planner"
-    leaves = ["plan"]
-    retry = 0
-    on.done = "writing"
-    [stages.writing]
-    agent = "writer"
-    reads = ["plan"]
-    retry = 0
-    on.done = "testing"
-    [stages.testing]
-    check = ["true"]
-    on.passed = "told"
-    on.failed = "asked"
-    [stages.asked]
-    ask = "On?"
-    on.yes = "@interrupted"
-    on.no = "given_up"
-    [stages.told]
-    end = "completed"
-    [stages.over]
-    end = "completed"
-    [stages.given_up]
-    end = "failed"
-    [[prove]]
-    name = "what is small is tried"
-    before = "over"
-    through = ["trying"]
-    [[prove]]
-    name = "everything else is planned and tested"
-    before = "told"
-    through = ["planning", "testing"]
-"#;
-
 /// The pipeline with a route, and the parameters with which its shorter way can be taken.
 pub(crate) fn routed() -> (Pipeline, Params) {
-    let pipeline = pipeline(ROUTED).unwrap_or_else(|problems| panic!("{problems}"));
+    let pipeline =
+        pipeline(testkit::pipelines::ROUTED).unwrap_or_else(|problems| panic!("{problems}"));
     let size = engine::ParamName::parse("size").unwrap();
     (pipeline, Params::from([(size, String::from("small"))]))
 }

@@ -90,6 +90,7 @@ pub(crate) fn begun_with_steps(pipeline: &Pipeline, params: &Params) -> Option<W
 
 fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World, Vec<Entry>) {
     let beginning = Beginning {
+        branch: None,
         at: Time(0),
         by: Who::Session(session(1)),
         id: RunId::parse("r-1").unwrap(),

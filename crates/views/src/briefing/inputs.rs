@@ -145,6 +145,25 @@ pub(super) fn texts(
     quoted.map(quote).collect()
 }
 
+/// The diff and the output of checks, for a reviewer.
+pub(super) fn to_review(handed: &BriefingInputs<'_>) -> Vec<Quote> {
+    let Some(change) = handed.change else {
+        return Vec::new();
+    };
+    let diff = (change.all > 0).then(|| Quote {
+        title: "diff".to_owned(),
+        content: change.hash,
+        text: change.diff.block().trim_end().to_owned(),
+    });
+    // The mark of a quotation is a hash; the text of a check has none of its own.
+    let checks = change.checks.iter().map(|check| Quote {
+        title: format!("output of the check {}", check.stage),
+        content: change.hash,
+        text: check.output(),
+    });
+    diff.into_iter().chain(checks).collect()
+}
+
 /// Who wrote the text, as far as the run remembers.
 fn origin(run: &Run, input: &Input) -> String {
     let captured = run.artifacts.get(&input.artifact);

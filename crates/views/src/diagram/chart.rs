@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Counter, CounterName, Definition, Edge, Run, Stage, StageName, Target};
+use engine::{
+    Counter, CounterName, Definition, Edge, LongerWay, Run, Stage, StageName, Target, longer_ways,
+};
 
 use super::caption;
 use crate::limits;
@@ -25,7 +27,7 @@ pub(crate) struct Arrow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineStyle {
     Solid,
-    /// Taken only when a counter is full, or back from such an escalation.
+    /// Taken only when a counter is full, back from such an escalation, or when a run has outgrown a route.
     Dashed,
 }
 
@@ -82,7 +84,20 @@ impl<'a> Chart<'a> {
             }
             arrows.extend(self.overflows(from, stage));
         }
+        arrows.extend(self.outgrown().iter().filter_map(|way| {
+            Some(Arrow {
+                from: self.place(&way.from)?,
+                to: self.place(&way.to)?,
+                label: format!("outgrown {}", way.route),
+                line: LineStyle::Dashed,
+            })
+        }));
         arrows
+    }
+
+    /// Where a run that no longer meets the rule of its route goes the longer way.
+    pub(crate) fn outgrown(&self) -> Vec<LongerWay> {
+        longer_ways(self.definition)
     }
 
     fn edge_arrows(&self, from: usize, edge: &Edge, label: &str) -> Vec<Arrow> {

@@ -1,6 +1,6 @@
 //! A drawing for the terminal: stages in the order of the file, each with its edges.
 
-use engine::{Begins, Definition, Edge, Mode, Stage, Target, Work};
+use engine::{Begins, Definition, Edge, LongerWay, Mode, Stage, StageName, Target, Work};
 
 use super::caption;
 use super::chart::Chart;
@@ -24,11 +24,12 @@ pub(super) fn render(chart: &Chart<'_>) -> String {
         .filter(|width| *width <= NAME_COLUMNS)
         .max()
         .unwrap_or(0);
+    let longer = chart.outgrown();
     let mut lines = heading(definition);
     for (place, stage) in chart.stages() {
         lines.push(String::new());
         lines.extend(stage_lines(chart, stage, name_columns));
-        lines.extend(way_lines(chart, place, stage));
+        lines.extend(way_lines(chart, place, stage, &longer));
     }
     lines.extend(footnotes(definition));
     let lines: Vec<_> = lines.iter().map(|line| line.trim_end()).collect();
@@ -106,27 +107,23 @@ fn body(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     lines
 }
 
-fn way_lines(chart: &Chart<'_>, from: usize, stage: &Stage) -> Vec<String> {
-    let edges = stage.edges();
-    let ways: Vec<_> = edges
-        .iter()
-        .map(|(way, _)| line(&way.to_string()))
-        .collect();
-    let columns = ways
-        .iter()
-        .map(|way| width(way))
-        .max()
-        .unwrap_or(0)
-        .min(NAME_COLUMNS);
-    let last = edges.len().saturating_sub(1);
+fn way_lines(chart: &Chart<'_>, from: usize, stage: &Stage, longer: &[LongerWay]) -> Vec<String> {
+    let edges = stage.edges().into_iter();
+    let edges = edges.map(|(way, edge)| (line(&way.to_string()), way_text(chart, from, edge)));
+    let outgrown = longer.iter().filter(|way| way.from == stage.name);
+    let outgrown = outgrown.map(|way| ("outgrown".to_owned(), longer_text(chart, from, way)));
+    let ways: Vec<(String, String)> = edges.chain(outgrown).collect();
+    let columns = ways.iter().map(|(way, _)| width(way)).max();
+    let columns = columns.unwrap_or(0).min(NAME_COLUMNS);
+    let last = ways.len().saturating_sub(1);
     let mut lines = Vec::new();
-    for (place, (way, (_, edge))) in ways.iter().zip(&edges).enumerate() {
+    for (place, (way, text)) in ways.iter().enumerate() {
         let (branch, below) = if place == last {
             ("└", " ")
         } else {
             ("├", "│")
         };
-        let text = format!("{} {}", pad(way, columns), way_text(chart, from, edge));
+        let text = format!("{} {text}", pad(way, columns));
         let mut head = format!("    {branch} ");
         for part in wrap(&text, COLUMNS - 10) {
             lines.push(format!("{head}{part}"));
@@ -134,6 +131,13 @@ fn way_lines(chart: &Chart<'_>, from: usize, stage: &Stage) -> Vec<String> {
         }
     }
     lines
+}
+
+/// `↺ plan_drafting · when the change no longer meets the route sizing`.
+fn longer_text(chart: &Chart<'_>, from: usize, way: &LongerWay) -> String {
+    let LongerWay { route, to, .. } = way;
+    let goal = stage_goal(chart, from, to);
+    format!("{goal} · when the change no longer meets the route {route}")
 }
 
 /// `→ linting`, `↺ debugging · counts fixes; past 2 → escalate`.
@@ -152,10 +156,7 @@ fn way_text(chart: &Chart<'_>, from: usize, edge: &Edge) -> String {
 
 fn goal(chart: &Chart<'_>, from: usize, edge: &Edge) -> String {
     match &edge.to {
-        Target::Stage(to) => match chart.place(to) {
-            Some(place) if place <= from => format!("↺ {to}"),
-            Some(_) | None => format!("→ {to}"),
-        },
+        Target::Stage(to) => stage_goal(chart, from, to),
         Target::Interrupted => {
             let goals = chart.resumed(from).into_iter();
             let names: Vec<_> = goals.filter_map(|place| name(chart, place)).collect();
@@ -171,6 +172,13 @@ fn goal(chart: &Chart<'_>, from: usize, edge: &Edge) -> String {
             let names: Vec<_> = choices.map(|(_, choice)| choice).collect();
             format!("→ {} (by {{{param}}})", names.join(" or "))
         }
+    }
+}
+
+fn stage_goal(chart: &Chart<'_>, from: usize, to: &StageName) -> String {
+    match chart.place(to) {
+        Some(place) if place <= from => format!("↺ {to}"),
+        Some(_) | None => format!("→ {to}"),
     }
 }
 

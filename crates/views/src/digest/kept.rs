@@ -9,21 +9,31 @@ use engine::{AgentName, DispatchId, SessionId, StageName, Time};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use super::{JournalDigest, Verdict};
+use super::{JournalDigest, StateRows, Verdict};
 use crate::fact::AgentNames;
 
 /// Before each line of a list.
 const HISTORY: char = 'h';
 const LOG: char = 'l';
 
+/// The line behind which the rows of `pipeline-state` stand.
+const ROWS: &str = "r";
+
 /// About as long is all that is short.
 const SHORT: usize = 512;
 
 impl JournalDigest {
-    /// One line with all that is short, and one for each line of its lists.
+    /// One line with all that is short, one for each line of its lists, and the rows of `pipeline-state`.
     pub fn text(&self) -> String {
+        let (short, rows) = self.parts();
+        short + rows
+    }
+
+    /// The same in two parts: the second one is long.
+    pub fn parts(&self) -> (String, &str) {
         let lists = self.history.iter().chain(&self.log);
         let length: usize = lists.map(|line| line.len() + 2).sum();
+        let rows = self.state_rows.text();
         let mut head = Vec::with_capacity(SHORT + length);
         // Numbers and texts can always be written, and the text is JSON.
         let _ = serde_json::to_writer(&mut head, &Head(self));
@@ -35,27 +45,55 @@ impl JournalDigest {
                 text.push_str(line);
             }
         }
-        text
+        if !rows.is_empty() {
+            text.push('\n');
+            text.push_str(ROWS);
+            text.push('\n');
+        }
+        (text, rows)
     }
 
     /// The digest of such a text.
     pub fn read(text: &str) -> Option<Self> {
-        let (head, rest) = text.split_once('\n').unwrap_or((text, ""));
+        Self::read_behind(text.to_owned(), 0)
+    }
+
+    /// The digest that stands behind this place of a text.
+    pub fn read_behind(text: String, from: usize) -> Option<Self> {
+        let (head, mut rest) = first_line(text.get(from..)?);
         let (mut history, mut log) = (Vec::new(), Vec::new());
-        for line in rest.lines() {
+        let mut row_bytes = 0;
+        while !rest.is_empty() {
+            let (line, behind) = first_line(rest);
             match (line.strip_prefix(HISTORY), line.strip_prefix(LOG)) {
                 (Some(item), _) => history.push(item.to_owned()),
                 (None, Some(item)) => log.push(item.to_owned()),
+                (None, None) if line == ROWS => {
+                    row_bytes = behind.len();
+                    break;
+                }
                 (None, None) => return None,
             }
+            rest = behind;
         }
-        let ReadHead(digest) = serde_json::from_str(head).ok()?;
+        let ReadHead { digest, rows } = serde_json::from_str(head).ok()?;
+        // Nobody parses the rows again, so a part of them must not pass for all.
+        if rows.1 != row_bytes {
+            return None;
+        }
+        let begin = text.len() - row_bytes;
         Some(Self {
             history,
             log,
+            state_rows: StateRows::read(text, begin, rows.0),
             ..digest
         })
     }
+}
+
+/// The first line, and all behind it.
+fn first_line(text: &str) -> (&str, &str) {
+    text.split_once('\n').unwrap_or((text, ""))
 }
 
 /// All that is short.
@@ -72,7 +110,7 @@ impl Serialize for Head<'_> {
         let reached = digest.reached.iter().map(|(name, at)| (name, at.0));
         let verdicts = digest.verdicts.iter();
         let verdicts = verdicts.map(|(name, said)| (name, said.passed, said.failed));
-        let mut head = to.serialize_struct("digest", 8)?;
+        let mut head = to.serialize_struct("digest", 9)?;
         head.serialize_field("version", &digest.version)?;
         head.serialize_field("place", &place)?;
         head.serialize_field("workers", &workers)?;
@@ -81,12 +119,17 @@ impl Serialize for Head<'_> {
         head.serialize_field("visited", &visited)?;
         head.serialize_field("reached", &reached.collect::<Vec<_>>())?;
         head.serialize_field("verdicts", &verdicts.collect::<Vec<_>>())?;
+        let rows = &digest.state_rows;
+        head.serialize_field("rows", &(rows.count(), rows.text().len()))?;
         head.end()
     }
 }
 
-/// The same as it is read: a digest without lists.
-struct ReadHead(JournalDigest);
+/// The same as it is read: a digest without lists, and the number and the length of its rows.
+struct ReadHead {
+    digest: JournalDigest,
+    rows: (usize, usize),
+}
 
 impl<'de> Deserialize<'de> for ReadHead {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -105,7 +148,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<ReadHead, M::Error> {
         let mut digest = JournalDigest::default();
-        let mut known = 0;
+        let (mut known, mut rows) = (0, (0, 0));
         while let Some(name) = members.next_key()? {
             known += 1;
             match name {
@@ -117,6 +160,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
                 "visited" => digest.visited = visited(&members.next_value::<Vec<_>>()?)?,
                 "reached" => digest.reached = reached(members.next_value()?),
                 "verdicts" => digest.verdicts = verdicts(members.next_value()?),
+                "rows" => rows = members.next_value()?,
                 _ => {
                     members.next_value::<IgnoredAny>()?;
                     known -= 1;
@@ -124,7 +168,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
             }
         }
         match known {
-            8 => Ok(ReadHead(digest)),
+            9 => Ok(ReadHead { digest, rows }),
             _ => Err(M::Error::custom("a part is missing")),
         }
     }

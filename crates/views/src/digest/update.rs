@@ -25,6 +25,7 @@ pub(super) fn update(
         digest,
         keeps_history: any(shows_history),
         keeps_log: any(shows_log),
+        keeps_rows: any(|format| *format == ViewFormat::PipelineState),
         writes_log: any(|format| *format == ViewFormat::Log),
         ended: None,
         failed: None,
@@ -86,6 +87,7 @@ struct Update<'a> {
     digest: &'a mut JournalDigest,
     keeps_history: bool,
     keeps_log: bool,
+    keeps_rows: bool,
     writes_log: bool,
     /// Work that ended well: a move in the same decision is what came of it.
     ended: Option<Passage>,
@@ -203,10 +205,14 @@ impl Update<'_> {
     fn pass(&mut self, passage: Passage) {
         self.arrive(&passage);
         self.judge(&passage);
+        let item = passage.item();
+        if self.keeps_rows {
+            self.digest.state_rows.push(self.pipeline, &item);
+        }
         if !self.keeps_history && !self.keeps_log {
             return;
         }
-        let line = passage.item().line();
+        let line = item.line();
         if self.keeps_history {
             push(&mut self.digest.history, line.clone(), MOST_ITEMS);
         }
@@ -279,6 +285,7 @@ impl Update<'_> {
             | Fact::Warned { .. }
             | Fact::Abandoned
             | Fact::WentStale
+            | Fact::Limited(_)
             | Fact::OverBudget { .. }
             | Fact::Halted { .. }
             | Fact::Unguarded(_)

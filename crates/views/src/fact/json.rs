@@ -7,10 +7,10 @@ use engine::{
 };
 use serde_json::{Map, Value, json};
 
-use super::outside;
+use super::{outside, place};
 use crate::routed;
 use crate::time::rfc3339;
-use crate::words::{self, process_json, usage_json};
+use crate::words::{self, limit_json, process_json, usage_json};
 
 /// An object whose first key, `kind`, says which further keys there are.
 pub(crate) fn fact_json(fact: &Fact) -> Value {
@@ -27,6 +27,9 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Started(_) => "started",
         Fact::Forked { .. } => "forked",
         Fact::TakenUp => "taken_up",
+        Fact::Placed(_) => "placed",
+        Fact::Delivered(_) => "delivered",
+        Fact::DeliveryFailed { .. } => "delivery_failed",
         Fact::TaskGiven { .. } => "task_given",
         Fact::NextTaskGiven { .. } => "next_task_given",
         Fact::TaskBegan { .. } => "task_began",
@@ -37,6 +40,9 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Worked { .. } => "worked",
         Fact::SentBack { .. } => "sent_back",
         Fact::Ended { .. } => "ended",
+        Fact::CutShort { .. } => "cut_short",
+        Fact::Limited(_) => "limited",
+        Fact::WentOn { .. } => "went_on",
         Fact::Captured { .. } => "captured",
         Fact::Warned { .. } => "warned",
         Fact::Noted { .. } => "noted",
@@ -67,6 +73,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Held { .. } => "held",
         Fact::Abandoned => "abandoned",
         Fact::WentStale => "went_stale",
+        Fact::Driven { .. } => "driven",
         Fact::OverBudget { .. } => "over_budget",
         Fact::Halted { .. } => "halted",
         Fact::Continued { .. } => "continued",
@@ -84,6 +91,8 @@ fn fields(fact: &Fact) -> Value {
     match fact {
         Fact::TakenUp | Fact::Unstuck | Fact::Abandoned | Fact::WentStale => json!({}),
         Fact::Started(started) => begun(started),
+        Fact::Placed(found) => place::placed_json(found),
+        Fact::Delivered(what) => place::delivered_json(what),
         Fact::Forked { from, entry, state } =>
             json!({ "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str() }),
         Fact::Attached { session, process } => attached(session, process.as_ref()),
@@ -97,6 +106,15 @@ fn fields(fact: &Fact) -> Value {
         Fact::Ended { dispatch, result, usage } => json!({
             "dispatch": dispatch.to_string(), "result": ended(result), "used": usage_json(usage),
         }),
+        Fact::CutShort { dispatch, usage } =>
+            json!({ "dispatch": dispatch.to_string(), "used": usage_json(usage) }),
+        Fact::Limited(limit) => limit_json(limit),
+        Fact::WentOn { dispatch, service } => json!({
+            "dispatch": dispatch.to_string(),
+            "runner": service.runner.as_str(),
+            "model": service.model,
+        }),
+        Fact::Driven { ms } => json!({ "milliseconds": ms }),
         Fact::Captured { artifact, content, dispatch, step, commands } =>
             captured(artifact, content, *dispatch, step.as_ref(), commands),
         Fact::Warned { message } | Fact::Noted { message } => json!({ "message": message }),
@@ -140,7 +158,8 @@ fn fields(fact: &Fact) -> Value {
         Fact::Continued { budget_again, words } =>
             with_words(json!({ "budget_again": budget_again }), words.as_deref()),
         Fact::ChangedOutside(change) => outside::json(change),
-        Fact::Cancelled { reason } | Fact::Halted { reason } => json!({ "reason": reason }),
+        Fact::Cancelled { reason } | Fact::Halted { reason } | Fact::DeliveryFailed { reason } =>
+            json!({ "reason": reason }),
         Fact::Reset { reason, stage } => json!({ "stage": stage.as_str(), "reason": reason }),
         Fact::Bypassed { until, reason } =>
             json!({ "until": rfc3339(*until), "reason": reason }),
@@ -264,7 +283,7 @@ fn begun(started: &Started) -> Value {
         .params
         .iter()
         .map(|(name, value)| (name.to_string(), json!(value)));
-    json!({
+    let mut begun = json!({
         "run": started.id.as_str(),
         "definition": started.definition.to_string(),
         "task": started.task,
@@ -275,7 +294,11 @@ fn begun(started: &Started) -> Value {
         "process": started.process.as_ref().map(process_json),
         "steps": started.steps.iter().map(step).collect::<Vec<_>>(),
         "queued": started.queued,
-    })
+    });
+    if let Some(branch) = &started.branch {
+        begun["branch"] = place::branch_json(branch);
+    }
+    begun
 }
 
 fn step(step: &Step) -> Value {
@@ -290,7 +313,7 @@ fn step(step: &Step) -> Value {
 fn admitted(dispatch: &Dispatch) -> Value {
     let before = dispatch.before.iter();
     let before = before.map(|(name, content)| (name.to_string(), json!(content.to_string())));
-    json!({
+    let mut admitted = json!({
         "dispatch": dispatch.id.to_string(),
         "agent": dispatch.agent.as_str(),
         "duty": duty_json(&dispatch.duty),
@@ -305,7 +328,12 @@ fn admitted(dispatch: &Dispatch) -> Value {
         "started_at": rfc3339(dispatch.started_at),
         "tree": dispatch.tree.map(|tree| tree.to_string()),
         "before": Value::Object(before.collect()),
-    })
+    });
+    if let Some(service) = &dispatch.service {
+        admitted["runner"] = json!(service.runner.as_str());
+        admitted["model"] = json!(service.model);
+    }
+    admitted
 }
 
 fn ended(result: &WorkResult) -> Value {

@@ -8,7 +8,7 @@ use engine::{
     StageName, Started, Step, StepId, Time, Usage, WorkResult,
 };
 
-use super::{AgentNames, outside};
+use super::{AgentNames, outside, place};
 use crate::paint::Style;
 use crate::routed;
 use crate::safe::Untrusted;
@@ -22,12 +22,13 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
         Fact::TakenUp => "a worker picked up the queued run".into(),
+        Fact::Placed(_) | Fact::Delivered(_) | Fact::DeliveryFailed { .. } => place::sentence(&entry.fact),
         Fact::Attached { session, .. } => format!("session {session} holds the run"),
         Fact::Detached { session } => format!("session {session} ended and released the run"),
         Fact::Admitted { dispatch } => admitted(dispatch),
         Fact::Began { dispatch, worker } => format!("{} started as worker {worker}", names.worker(*dispatch)),
         Fact::Worked { dispatch } => format!("{} used a tool", names.worker(*dispatch)),
-        Fact::SentBack { dispatch, reason } => format!("{} was sent back to work: {reason}", names.worker(*dispatch)),
+        Fact::SentBack { .. } | Fact::CutShort { .. } | Fact::Limited(_) | Fact::WentOn { .. } | Fact::Driven { .. } => on_the_way(&entry.fact, names),
         Fact::Ended { dispatch, result, usage } =>
             format!("{} {}", names.worker(*dispatch), ended(entry.rule, result, usage)),
         Fact::Captured { artifact, content, dispatch, step, .. } =>
@@ -60,8 +61,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Approved { artifact, content } => format!("approved {artifact} as {}", short(content)),
         Fact::Overridden { stage, outcome, reason } => overridden(stage, outcome, reason),
         Fact::TaskGiven { task } => format!("the person gave the task: {task}"),
-        Fact::NextTaskGiven { task } => next_task("was given", task),
-        Fact::TaskBegan { task } => next_task("began, with no context of the last one", task),
+        Fact::NextTaskGiven { task } | Fact::TaskBegan { task } => next_task(&entry.fact, task),
         Fact::Moved(step) => moved(step),
         Fact::Held { holds } => format!("the session tried to stop and was held (hold {holds})"),
         Fact::Abandoned => "the session stopped before the work was done".into(),
@@ -78,7 +78,11 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
     })
 }
 
-fn next_task(what: &str, task: &str) -> String {
+fn next_task(fact: &Fact, task: &str) -> String {
+    let what = match fact {
+        Fact::TaskBegan { .. } => "began, with no context of the last one",
+        _ => "was given",
+    };
     format!("the next task {what}: {task}")
 }
 
@@ -98,26 +102,31 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Abandoned
         | Fact::WentStale
         | Fact::OverBudget { .. }
+        | Fact::DeliveryFailed { .. }
         | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
         | Fact::Warned { .. }
         | Fact::ChangedOutside(_)
         | Fact::SentBack { .. }
+        | Fact::Limited(_)
         | Fact::Retried { .. }
         | Fact::StepRetried { .. } => Style::Wait,
         Fact::Routed(decision) if decision.outcome == Outcome::Otherwise => Style::Wait,
         Fact::Routed(_) => Style::Normal,
-        Fact::GatePassed { .. } | Fact::ReviewerApproved { .. } => Style::Good,
+        Fact::GatePassed { .. } | Fact::ReviewerApproved { .. } | Fact::Delivered(_) => Style::Good,
         Fact::Checked { verdict, .. } => verdict_style(*verdict),
         Fact::Moved(_) => Style::Strong,
         Fact::Noted { .. }
         | Fact::Held { .. }
         | Fact::Captured { .. }
         | Fact::Began { .. }
-        | Fact::Worked { .. } => Style::Dim,
+        | Fact::Worked { .. }
+        | Fact::CutShort { .. }
+        | Fact::Driven { .. } => Style::Dim,
         Fact::Started(_)
         | Fact::Forked { .. }
         | Fact::TakenUp
+        | Fact::Placed(_)
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }
         | Fact::TaskBegan { .. }
@@ -126,6 +135,7 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Admitted { .. }
         | Fact::Ended { .. }
         | Fact::Unstuck
+        | Fact::WentOn { .. }
         | Fact::ReviewerFound { .. }
         | Fact::Fixed { .. }
         | Fact::RoundStarted { .. }
@@ -186,7 +196,10 @@ pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
         (Some(text), false) => format!(", and no command printed “{text}”"),
         (None, false) => String::new(),
     };
-    let (argv, took) = (result.argv.join(" "), duration(result.duration_ms));
+    let (argv, took) = (
+        engine::shell_words(&result.argv),
+        duration(result.duration_ms),
+    );
     Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
 }
 
@@ -209,8 +222,14 @@ fn begun(started: &Started) -> String {
         "started"
     };
     format!(
-        "the run {begun} at {} ({driver}): {}",
-        started.stage, started.task
+        "the run {begun} at {} ({driver}{}): {}",
+        started.stage,
+        started
+            .branch
+            .as_ref()
+            .map(place::on_branch)
+            .unwrap_or_default(),
+        started.task
     )
 }
 
@@ -240,10 +259,40 @@ fn admitted(dispatch: &Dispatch) -> String {
         attempt,
         ..
     } = dispatch;
+    let service = dispatch.service.as_ref();
+    let service = service.map_or_else(String::new, |service| format!(", with {service}"));
     format!(
-        "'{agent}' ({id}) was admitted to {stage}{}, attempt {attempt}",
+        "'{agent}' ({id}) was admitted to {stage}{}, attempt {attempt}{service}",
         words::duty(&dispatch.duty)
     )
+}
+
+/// What happens to work before it ends.
+fn on_the_way(fact: &Fact, names: &AgentNames) -> String {
+    match fact {
+        Fact::SentBack { dispatch, reason } => {
+            format!(
+                "{} was sent back to work: {reason}",
+                names.worker(*dispatch)
+            )
+        }
+        Fact::CutShort { dispatch, usage } => match words::usage(usage) {
+            used if used.is_empty() => format!("{} rests", names.worker(*dispatch)),
+            used => format!("{} rests; so far it used {used}", names.worker(*dispatch)),
+        },
+        Fact::Limited(limit) => {
+            format!(
+                "{} is limited: work rests {}",
+                limit.service,
+                words::limit(limit)
+            )
+        }
+        Fact::WentOn { dispatch, service } => {
+            format!("{} goes on with {service}", names.worker(*dispatch))
+        }
+        Fact::Driven { ms } => format!("the run was driven for {}", crate::time::duration(*ms)),
+        _ => String::new(),
+    }
 }
 
 fn ended(rule: Rule, result: &WorkResult, usage: &Usage) -> String {

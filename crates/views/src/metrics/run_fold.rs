@@ -113,6 +113,11 @@ impl<'a> RunFold<'a> {
                 result,
                 usage,
             } => self.ended(run, *dispatch, result, *usage, entry.at),
+            Fact::CutShort { dispatch, usage } => {
+                if let Some(open) = run.dispatches.get(dispatch) {
+                    add_usage(&mut self.agent(&open.agent).usage, *usage);
+                }
+            }
             Fact::Retried { .. } | Fact::StepRetried { .. } => {
                 if let Some(agent) = self.latest.clone() {
                     self.agent(&agent).retries += 1;

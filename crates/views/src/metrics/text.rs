@@ -7,6 +7,7 @@ use crate::layout::{Table, TextBuilder, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
 use crate::time::duration;
+use crate::words;
 
 /// How long a bar is at most.
 const BAR_COLUMNS: u64 = 10;
@@ -98,7 +99,7 @@ impl Metrics {
             cells.extend([
                 number(figures.usage.turns),
                 number(figures.usage.tokens),
-                (Style::Normal, money(figures.usage.cost_cents)),
+                (Style::Normal, words::cents(figures.usage.cost_cents)),
             ]);
             cells.push(words(&figures.outcomes));
             table.row(cells);
@@ -226,13 +227,6 @@ fn said(counts: &Counts) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-fn money(cents: u64) -> String {
-    format!("{}.{:02}", cents / 100, cents % 100)
-}
-
 fn used(usage: Usage) -> Option<String> {
-    (usage != Usage::default()).then(|| {
-        let (turns, tokens, cost) = (usage.turns, usage.tokens, money(usage.cost_cents));
-        format!("{turns} turns, {tokens} tokens, cost {cost}")
-    })
+    (usage != Usage::default()).then(|| words::usage(&usage))
 }

@@ -7,7 +7,7 @@ use crate::view_input::ViewInput;
 
 /// The text of every artifact that is taken from a reply, in the order of the stages that leave them.
 /// A reply that does not exist yet is empty.
-pub(super) fn replies(input: &ViewInput<'_>) -> Value {
+pub(crate) fn replies(input: &ViewInput<'_>) -> Value {
     let definition = input.pipeline.definition();
     let is_said = |name: &&ArtifactName| {
         let artifact = definition.artifacts.get(*name);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Actor, ArtifactSpec, NextAction, NextView, ShownArtifact, VerdictField, questions};
+use crate::change::ChangeReport;
 use crate::layout::TextBuilder;
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -37,6 +38,9 @@ fn background(builder: &mut TextBuilder, view: &NextView) {
         if beginning.len() < text.len() {
             builder.line(Style::Dim, &format!("    … `{shown_by}` prints all of it"));
         }
+    }
+    if let Some(change) = &view.change {
+        change.show(builder);
     }
     questions::show(builder, &view.questions);
 }
@@ -147,6 +151,7 @@ pub(super) fn json(view: &NextView) -> Value {
         "stage": view.stage.as_str(),
         "causes": view.causes.json(),
         "about": view.about.iter().map(about_json).collect::<Vec<_>>(),
+        "change": view.change.as_ref().map(ChangeReport::json),
         "questions": view.questions.iter().map(questions::json).collect::<Vec<_>>(),
         "next": actions,
     })

@@ -91,7 +91,7 @@ fn work(plan: &Plan<'_>, stage: &Stage) -> Vec<String> {
     match &stage.work {
         Work::Check(check) => match &check.commands {
             engine::Commands::Fixed(commands) => {
-                let commands = commands.iter().map(|argv| line(&argv.join(" ")));
+                let commands = commands.iter().map(|argv| line(&engine::shell_words(argv)));
                 lines.extend(commands.map(|command| format!("$ {command}")));
             }
             engine::Commands::Approved(fields) => {

@@ -1,11 +1,11 @@
 //! The picture of a run in progress, cut to the size of the terminal.
 
-use engine::{MemberState, Seconds, StageName, Status};
+use engine::{MemberState, StageName, Status, StepId};
 
 use super::{AtWork, ProgressView, TerminalSize};
 use crate::layout::{cut, width};
 use crate::paint::{Paint, Style};
-use crate::status::{BudgetLine, Resource, ReviewLine};
+use crate::status::{BudgetLine, ReviewLine, StepLine};
 use crate::time::span;
 use crate::words;
 
@@ -15,8 +15,11 @@ enum Priority {
     Always,
     Worker,
     Limits,
+    Keys,
     Route,
     Action,
+    Step,
+    Said,
     Task,
     Blank,
 }
@@ -53,7 +56,7 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     );
     add(Priority::Blank, Style::Normal, String::new());
     if !view.passed.is_empty() {
-        let passed = list(&view.passed, ", ");
+        let passed = passed(view);
         let text = format!("  ✓ {}", cut_left(&passed, columns.saturating_sub(4)));
         add(Priority::Route, Style::Good, text);
     }
@@ -66,12 +69,11 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     if !view.at_work.is_empty() {
         add(Priority::Blank, Style::Normal, String::new());
     }
-    for at_work in &view.at_work {
-        add(Priority::Worker, Style::Normal, worker(at_work));
-        if let Some(action) = &at_work.action {
-            let text = format!("      {}", action.line());
-            add(Priority::Action, Style::Dim, text);
-        }
+    for (priority, style, text) in view.at_work.iter().flat_map(|it| worker_lines(view, it)) {
+        add(priority, style, text);
+    }
+    for (style, text) in steps(view) {
+        add(Priority::Step, style, text);
     }
     add(Priority::Blank, Style::Normal, String::new());
     for (label, text) in [("budget", budget(view)), ("loops ", loops(view))] {
@@ -85,6 +87,9 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     }
     if let Some(text) = waits(view) {
         add(Priority::Always, Style::Wait, format!("  waits   {text}"));
+    }
+    if let Some(keys) = view.keys {
+        add(Priority::Keys, Style::Dim, keys_line(keys, columns));
     }
     // A blank line stands between two others.
     while rows
@@ -101,8 +106,11 @@ fn fitting(mut rows: Vec<ScreenLine>, most: usize) -> Vec<ScreenLine> {
     for priority in [
         Priority::Blank,
         Priority::Task,
+        Priority::Said,
+        Priority::Step,
         Priority::Action,
         Priority::Route,
+        Priority::Keys,
         Priority::Limits,
     ] {
         while rows.len() > most
@@ -184,6 +192,79 @@ fn here(view: &ProgressView) -> (Style, char) {
     }
 }
 
+fn keys_line(keys: &str, columns: usize) -> String {
+    let label = if columns < NARROW { "" } else { "keys    " };
+    format!("  {label}{keys}")
+}
+
+/// A worker, what it does, and what it said last.
+fn worker_lines(view: &ProgressView, at_work: &AtWork) -> Vec<(Priority, Style, String)> {
+    let action = at_work.action.as_ref();
+    let action = action.map(|it| (Priority::Action, Style::Dim, format!("      {}", it.line())));
+    let said = at_work.said.as_ref();
+    let said = said.map(|it| {
+        (
+            Priority::Said,
+            Style::Dim,
+            format!("      says: {}", it.line()),
+        )
+    });
+    let worker = (Priority::Worker, Style::Normal, worker(view, at_work));
+    [Some(worker), action, said].into_iter().flatten().collect()
+}
+
+/// The stages that the run has left, with the time that each took.
+fn passed(view: &ProgressView) -> String {
+    let stages = view.passed.iter().map(|stage| match view.spent.get(stage) {
+        Some(spent) => format!("{stage} {}", span(*spent)),
+        None => stage.to_string(),
+    });
+    stages.collect::<Vec<_>>().join(", ")
+}
+
+/// A longer title of a step would hide what its worker does.
+const TITLE_COLUMNS: usize = 24;
+
+/// On a narrower terminal the keys have no label.
+const NARROW: usize = 50;
+
+/// How many steps that are over, and how many that wait, are shown.
+const SHOWN_STEPS: usize = 4;
+
+/// The steps that nobody works at: those that ended last with their time, and those that come next with what they
+/// wait for.
+fn steps(view: &ProgressView) -> Vec<(Style, String)> {
+    let all = &view.status.steps;
+    let title = |step: &StepLine| format!("{}: {}", step.step.id, step.title.line());
+    let took = |step: &StepLine| {
+        step.took
+            .map_or_else(String::new, |it| format!(" · {}", span(it)))
+    };
+    let over = all.iter().filter_map(|step| match &step.state {
+        MemberState::Done => Some((Style::Good, format!("    ✓ {}{}", title(step), took(step)))),
+        MemberState::Failed { .. } => {
+            Some((Style::Bad, format!("    ✗ {}{}", title(step), took(step))))
+        }
+        MemberState::Pending | MemberState::Working { .. } => None,
+    });
+    let over: Vec<(Style, String)> = over.collect();
+    let first = over.len().saturating_sub(SHOWN_STEPS);
+    let pending = all.iter().filter(|step| step.state == MemberState::Pending);
+    let pending = pending.map(|step| {
+        let needs: Vec<&str> = step.waits_for.iter().map(StepId::as_str).collect();
+        let waits = if needs.is_empty() {
+            String::new()
+        } else {
+            format!(" · waits for {}", needs.join(", "))
+        };
+        (Style::Dim, format!("    ○ {}{waits}", title(step)))
+    });
+    over.into_iter()
+        .skip(first)
+        .chain(pending.take(SHOWN_STEPS))
+        .collect()
+}
+
 fn list(stages: &[StageName], between: &str) -> String {
     let names: Vec<&str> = stages.iter().map(StageName::as_str).collect();
     names.join(between)
@@ -214,8 +295,7 @@ fn stage(view: &ProgressView) -> String {
     let steps = &view.status.steps;
     if !steps.is_empty() {
         let done = steps.iter().filter(|step| step.state == MemberState::Done);
-        let failed =
-            |step: &&crate::status::StepLine| matches!(step.state, MemberState::Failed { .. });
+        let failed = |step: &&StepLine| matches!(step.state, MemberState::Failed { .. });
         text.push_str(&format!(
             " · {} of {} steps done",
             done.count(),
@@ -229,7 +309,7 @@ fn stage(view: &ProgressView) -> String {
     format!("{text} · {}", span(view.now.since(stage.since)))
 }
 
-fn worker(at_work: &AtWork) -> String {
+fn worker(view: &ProgressView, at_work: &AtWork) -> String {
     let AtWork {
         dispatch,
         agent,
@@ -237,10 +317,16 @@ fn worker(at_work: &AtWork) -> String {
         attempt,
         ..
     } = at_work;
-    let step = at_work
-        .step
-        .as_ref()
-        .map(|step| format!(" for step {step}"));
+    let step = at_work.step.as_ref().map(|step| {
+        let mut all = view.status.steps.iter();
+        let title = all.find(|line| line.step.id == *step);
+        let title = title.map(|line| format!(": {}", cut(&line.title.line(), TITLE_COLUMNS)));
+        format!(" for step {step}{}", title.unwrap_or_default())
+    });
+    let refused = match at_work.refused {
+        0 => String::new(),
+        refused => format!(" · {refused} refused"),
+    };
     let model = at_work
         .model
         .as_ref()
@@ -254,7 +340,7 @@ fn worker(at_work: &AtWork) -> String {
         usage => format!(" · {usage}"),
     };
     format!(
-        "    {dispatch} '{agent}'{} · {runner}{} · {}{attempt}{usage}",
+        "    {dispatch} '{agent}'{} · {runner}{} · {}{refused}{attempt}{usage}",
         step.unwrap_or_default(),
         model.unwrap_or_default(),
         span(at_work.elapsed)
@@ -262,27 +348,8 @@ fn worker(at_work: &AtWork) -> String {
 }
 
 fn budget(view: &ProgressView) -> String {
-    let lines = view.status.budget.iter().map(budget_line);
+    let lines = view.status.budget.iter().map(BudgetLine::text);
     lines.collect::<Vec<_>>().join(" · ")
-}
-
-fn budget_line(line: &BudgetLine) -> String {
-    let amount = |value: u64| match line.what {
-        Resource::Turns | Resource::Tokens => value.to_string(),
-        Resource::CostCents => words::cents(value),
-        Resource::Time => span(Seconds(value)),
-    };
-    let what = match line.what {
-        Resource::Turns => "turns",
-        Resource::Tokens => "tokens",
-        Resource::CostCents => "cost",
-        Resource::Time => "time",
-    };
-    let used = amount(line.used);
-    match line.limit {
-        Some(limit) => format!("{what} {used} of {}", amount(limit)),
-        None => format!("{what} {used}"),
-    }
 }
 
 /// Counters that were used, and the round of a review.
@@ -305,9 +372,13 @@ fn round(review: &ReviewLine) -> String {
 }
 
 fn waits(view: &ProgressView) -> Option<String> {
+    let limit = view.status.limits.iter().min_by_key(|limit| limit.until);
     match (&view.status.status, &view.pause) {
         (Status::Waiting(why), _) => Some(format!("for a person: {}", crate::safe::line(why))),
         (_, Some(pause)) => Some(pause.line()),
+        (Status::Running, None) if limit.is_some() => {
+            limit.map(|limit| crate::safe::line(&words::limit(limit)))
+        }
         (Status::Queued, None) => Some("queued".to_owned()),
         (_, None) => None,
     }

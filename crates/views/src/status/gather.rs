@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use engine::{
-    Amount, CounterName, Graph, MemberState, Pipeline, ReviewWork, Run, Stage, StepId, Turn, Work,
+    Amount, CounterName, Driver, Graph, MemberState, Pipeline, ReviewWork, Run, Stage, StepId,
+    Turn, Work,
 };
 
 use super::{
@@ -37,6 +38,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         bypass: BypassLine::of(run, context.now),
         unjudged: run.unjudged,
         outside: run.outside.unwrap_or(0),
+        place: run.place.clone(),
         unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
         freshness: context.freshness,
@@ -49,6 +51,12 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
             .map(|graph| steps(graph, context))
             .unwrap_or_default(),
         dispatches: dispatches(run, context),
+        limits: run
+            .limits
+            .iter()
+            .filter(|limit| limit.until > context.now)
+            .cloned()
+            .collect(),
         artifacts: artifacts(run),
         gates: gates
             .map(|(stage, gate)| (stage.clone(), gate.clone()))
@@ -169,7 +177,12 @@ fn dispatches(run: &Run, context: RunContext<'_>) -> Vec<DispatchLine> {
         stage: dispatch.stage.clone(),
         attempt: dispatch.attempt,
         started_at: dispatch.started_at,
-        running_for: context.now.since(dispatch.started_at),
+        rests: dispatch.paused_at.is_some(),
+        service: dispatch.service.clone(),
+        running_for: dispatch
+            .paused_at
+            .unwrap_or(context.now)
+            .since(dispatch.started_at),
     };
     run.dispatches.values().map(line).collect()
 }
@@ -212,7 +225,10 @@ fn budget(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Vec<Budget
         let value = limits::value(amount.as_ref()?, definition, Some(run))?;
         Some(u64::from(value) * shares)
     };
-    let elapsed = context.now.since(run.started_at).0;
+    let elapsed = match run.driver {
+        Driver::Headless => run.driven_ms.unwrap_or(0) / 1000,
+        Driver::Guarded | Driver::ByHand => context.now.since(run.started_at).0,
+    };
     let budget = &definition.budget;
     let time = budget.time.map(|time| time.0.saturating_mul(shares));
     let lines = [

@@ -8,6 +8,7 @@ use super::{
     OverrideLine, Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
     UnguardedLine,
 };
+use crate::fact::place_json;
 use crate::time::rfc3339;
 use crate::words;
 
@@ -35,12 +36,14 @@ pub(super) fn render(view: &StatusView) -> Value {
         "bypass": view.bypass.as_ref().map(bypass),
         "unjudged": view.unjudged,
         "outside": view.outside,
+        "place": view.place.as_ref().map(place_json),
         "unguarded": each(&view.unguarded, unguarded),
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),
         "review": view.review.as_ref().map(review),
         "steps": each(&view.steps, step),
         "dispatches": each(&view.dispatches, dispatch),
+        "limits": each(&view.limits, words::limit_json),
         "artifacts": each(&view.artifacts, artifact),
         "gates": each(&view.gates, gate),
         "overrides": each(&view.overrides, taken),
@@ -151,6 +154,9 @@ fn dispatch(line: &DispatchLine) -> Value {
         "attempt": line.attempt,
         "started_at": rfc3339(line.started_at),
         "running_seconds": line.running_for.0,
+        "rests": line.rests,
+        "runner": line.service.as_ref().map(|service| service.runner.as_str()),
+        "model": line.service.as_ref().and_then(|service| service.model.as_deref()),
     })
 }
 

@@ -3,9 +3,10 @@
 use engine::{Driver, MemberState, Mode, Seconds, Status, Turn};
 
 use super::{
-    Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, Resource, ReviewLine, StageLine,
-    StatusView, StepLine, outside_words, unjudged_words,
+    Approval, ArtifactLine, BudgetLine, DispatchLine, Freshness, ReviewLine, StageLine, StatusView,
+    StepLine, outside_words, unjudged_words,
 };
+use crate::fact::place_lines;
 use crate::layout::{TextBuilder, pad, width};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
@@ -47,6 +48,10 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
             format!("STALE: nothing happened for {idle}; a person decides: gatewright next {run}");
         builder.line(Style::Wait, &text);
     }
+    for limit in &view.limits {
+        let text = format!("LIMITED {}", words::limit(limit));
+        builder.line(Style::Wait, &line(&text));
+    }
     origin(&mut builder, view);
     progress(&mut builder, view);
     view.causes.show(&mut builder);
@@ -84,6 +89,11 @@ fn origin(builder: &mut TextBuilder, view: &StatusView) {
         Mode::Advisory => {
             let text = "advisory, not enforced: refusals are shown, but nothing is blocked";
             builder.field("mode", Style::Wait, text);
+        }
+    }
+    if let Some(place) = &view.place {
+        for (name, text) in place_lines(&view.run, place) {
+            builder.field(name, Style::Normal, &text);
         }
     }
     if let Some(binding) = &view.session {
@@ -129,7 +139,7 @@ fn proof(builder: &mut TextBuilder, view: &StatusView) {
         )
     };
     builder.fields("gates", view.gates.iter().map(gate));
-    let budget: Vec<_> = view.budget.iter().map(budget).collect();
+    let budget: Vec<_> = view.budget.iter().map(BudgetLine::text).collect();
     if !budget.is_empty() {
         builder.field("budget", Style::Normal, &budget.join(", "));
     }
@@ -248,7 +258,10 @@ fn dispatch(line: &DispatchLine) -> String {
         ..
     } = line;
     let (duty, running) = (words::duty(&line.duty), span(line.running_for));
-    format!("{id} '{agent}'{duty} in {stage}, attempt {attempt}, for {running}")
+    let service = line.service.as_ref().map(ToString::to_string);
+    let service = service.map_or_else(String::new, |it| format!(" by {}", crate::safe::line(&it)));
+    let rests = if line.rests { ", rests" } else { "" };
+    format!("{id} '{agent}'{duty} in {stage}{service}, attempt {attempt}, for {running}{rests}")
 }
 
 fn artifact(line: &ArtifactLine) -> String {
@@ -266,26 +279,4 @@ fn artifact(line: &ArtifactLine) -> String {
         line.name,
         words::short(&line.content)
     )
-}
-
-fn budget(line: &BudgetLine) -> String {
-    let amount = |value: u64| match line.what {
-        Resource::Turns | Resource::Tokens => value.to_string(),
-        Resource::CostCents => words::cents(value),
-        Resource::Time => span(Seconds(value)),
-    };
-    let limit = line
-        .limit
-        .map(|limit| format!("/{}", amount(limit)))
-        .unwrap_or_default();
-    format!("{} {}{limit}", resource(line.what), amount(line.used))
-}
-
-fn resource(what: Resource) -> &'static str {
-    match what {
-        Resource::Turns => "turns",
-        Resource::Tokens => "tokens",
-        Resource::CostCents => "cost",
-        Resource::Time => "time",
-    }
 }

@@ -3,7 +3,7 @@
 use minijinja::{Environment, Error, ErrorKind, Value};
 use serde_json::Value as Json;
 
-use crate::json::{json_line, json_string, json_text};
+use crate::json::{json_inside, json_line, json_string};
 use crate::markdown::escaped;
 use crate::safe::line;
 use crate::yaml::{quoted, scalar};
@@ -27,9 +27,7 @@ fn tojson(value: Value, indent: Option<usize>) -> Result<Value, Error> {
     let Some(indent) = indent else {
         return safe(json(&value)?);
     };
-    let text = json_text(&tree(&value)?);
-    let lines = text.trim_end().replace('\n', &format!("\n{:indent$}", ""));
-    safe(lines)
+    safe(json_inside(&tree(&value)?, indent))
 }
 
 /// A text as a scalar, and all else as JSON, which is YAML, too.

@@ -73,6 +73,7 @@ fn a_worker_gets_the_whole() {
         contents: &BTreeMap::new(),
         altered: &[],
         copies: &BTreeMap::new(),
+        change: None,
     };
     let run = led_here("validating");
     let work = dispatch(3, "validator", "validating", Duty::Work);

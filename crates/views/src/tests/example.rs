@@ -411,6 +411,7 @@ pub(crate) fn definition() -> Definition {
         helpers: Vec::new(),
         gives: Vec::new(),
         ignores: Vec::new(),
+        placement: engine::Placement::default(),
         litter: Vec::new(),
         protocol: None,
         proofs: vec![Proof {
@@ -435,6 +436,7 @@ pub(crate) fn run_in(stage: &str) -> Run {
         by: Who::Person("ann".to_owned()),
         rule: Rule::Begin,
         fact: Fact::Started(Box::new(Started {
+            branch: None,
             id: run_id("r-7f3"),
             definition: hash(0xd0),
             task: "Write the role web".to_owned(),

@@ -37,6 +37,8 @@ fn dispatch(duty: Duty) -> Fact {
             worked: false,
             sent_back: 0,
             started_at: START,
+            paused_at: None,
+            service: None,
             conversation: Conversation::Fresh,
             reach: TreeAccess::MayWrite,
             tree: Some(hash(0x77)),
@@ -102,6 +104,7 @@ fn validating() -> StageName {
 
 fn started(queued: bool) -> Fact {
     Fact::Started(Box::new(Started {
+        branch: None,
         id: run_id("r-7f3"),
         definition: hash(0xd0),
         task: "Write the role web".to_owned(),
@@ -130,6 +133,9 @@ fn beginnings() -> Vec<Fact> {
         started(true),
         Fact::Forked { from: run_id("r-1"), entry: 12, state: Box::new(run_in("planning")) },
         Fact::TakenUp,
+        Fact::Placed(Box::new(engine::Placed { folder: "/state/places/r-1/p".to_owned(), before: BTreeMap::new(), base: None })),
+        Fact::Delivered(Box::new(engine::Delivered { commit: "0123456789abcdef".to_owned(), pushed: Some("origin".to_owned()), request: Some("https://host/1".to_owned()) })),
+        Fact::DeliveryFailed { reason: "not logged in".to_owned() },
         Fact::Attached { session: session_id("s-1"), process: None },
         Fact::Attached { session: session_id("s-1"), process: Some(PROCESS) },
         Fact::Detached { session: session_id("s-1") },
@@ -295,6 +301,9 @@ fn every_fact_has_its_sentence() {
         the run was queued, to start at validating (headless): Write the role web
         the run continues from entry 12 of r-1, in planning
         a worker picked up the queued run
+        the run works in its own worktree /state/places/r-1/p
+        delivered as commit 0123456789ab, pushed to origin, request https://host/1
+        the work could not be delivered: not logged in
         session s-1 holds the run
         session s-1 holds the run
         session s-1 ended and released the run
@@ -310,7 +319,7 @@ fn every_fact_has_its_sentence() {
         'validator' (d3) ended with crashed: it broke
         'validator' (d3) ended after the run had left its stage, without effect
         'validator' (d3) was dropped, because a person moved the run
-        the work d9 ended after the run had left its stage, without effect (1 turn, 200 tokens, 1.05 in cost)
+        the work d9 ended after the run had left its stage, without effect (turns 1, tokens 200, cost 1.05)
         captured plan for step tasks as a1a1a1a1, written by 'validator' (d3)
         captured answers as a1a1a1a1
         warning: context is missing
@@ -376,6 +385,9 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"headless","stage":"validating","session":null,"process":null,"steps":[],"queued":true}
         {"kind":"forked","from":"r-1","entry":12,"stage":"planning"}
         {"kind":"taken_up"}
+        {"kind":"placed","folder":"/state/places/r-1/p"}
+        {"kind":"delivered","commit":"0123456789abcdef","pushed":"origin","request":"https://host/1"}
+        {"kind":"delivery_failed","reason":"not logged in"}
         {"kind":"attached","session":"s-1","process":null}
         {"kind":"attached","session":"s-1","process":{"id":4242,"started":987654}}
         {"kind":"detached","session":"s-1"}

@@ -218,6 +218,7 @@ fn briefed(pipeline: &Pipeline, run: &Run, text: &str) -> String {
         contents: &contents,
         altered: &[],
         copies: &BTreeMap::new(),
+        change: None,
     };
     briefing(
         pipeline,

@@ -26,6 +26,7 @@ impl Play {
             model: None,
             call: None,
             worker: None,
+            service: None,
         });
         self.happen(Who::Engine, request, Evidence::default());
         self.minute += took - 1;
@@ -73,6 +74,7 @@ fn completed() -> Play {
         model: None,
         call: None,
         worker: None,
+        service: None,
     });
     play.happen(Who::Engine, early, Evidence::default());
     play.works("planner", 2, crashed(), &[]);
@@ -111,6 +113,7 @@ fn cancelled() -> Play {
         model: None,
         call: None,
         worker: None,
+        service: None,
     });
     play.happen(Who::Engine, request, Evidence::default());
     let cancel = Happening::Person(PersonEvent::CancelAsked {
@@ -148,8 +151,8 @@ fn figures_for_people() {
         cancelled  1  ███
         completed  1  ███
         waiting    1  ███
-        3 in total; 50.0 % of 2 that ended were completed; a completed run took 54m (p90 54m); 34 turns,
-        20400 tokens, cost 4.25
+        3 in total; 50.0 % of 2 that ended were completed; a completed run took 54m (p90 54m); turns 34,
+        tokens 20400, cost 4.25
 
         STAGE                ENTERED  MEDIAN  P90  TIME              LEFT WITH
         showcase/approving   2        5m      5m   5m    ███         yes 1

@@ -46,8 +46,7 @@ fn the_next_step_by_stage() {
             r-7f3 is in clarifying
 
             a person answers each question: The planner has questions.
-              type      gatewright answer r-7f3
-                        gatewright answer r-7f3 --answer ID=TEXT --answer ID=TEXT …
+              type      gatewright answer r-7f3 --answer ID=TEXT --answer ID=TEXT …
         "#]],
     );
     check_next(
@@ -223,6 +222,7 @@ fn the_next_step_as_json() {
             }
           ],
           "about": [],
+          "change": null,
           "questions": [],
           "next": [
             {

@@ -121,7 +121,7 @@ fn a_plan_tells_stages_limits_and_programs() {
               leaves fixed
               done → validating
           linting (check)
-              $ ansible-lint {target}
+              $ ansible-lint '{target}'
               $ yamllint .
               shown as validating
               failed · fixes ≤ 2 → debugging

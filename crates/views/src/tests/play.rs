@@ -32,6 +32,7 @@ impl Play {
         let decision = begin(
             &pipeline,
             &Beginning {
+                branch: None,
                 at: START,
                 by: ann(),
                 id: run_id("r-7f3"),

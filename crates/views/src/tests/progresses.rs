@@ -26,6 +26,8 @@ fn at_work(number: u32, agent: &str, action: &str) -> AtWork {
         attempt: 1,
         elapsed: Seconds(125),
         action: (!action.is_empty()).then(|| Untrusted::new(action)),
+        said: None,
+        refused: 0,
         usage: Usage {
             turns: 3,
             tokens: 1200,
@@ -38,7 +40,7 @@ fn live(visited: &[&str], at_work: Vec<AtWork>) -> LiveState {
     LiveState {
         visited: visited.iter().map(|name| stage_name(name)).collect(),
         at_work,
-        pause: None,
+        ..LiveState::default()
     }
 }
 
@@ -81,9 +83,9 @@ fn all_that_happens_is_on_one_screen() {
               ● building (steps) · 2h 5m
               ○ validating → linting → reviewing → tidying → complete
 
-                d7 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200 tokens, 0.07 in cost
+                d7 'bash-expert' · claude, opus · 2m 5s · turns 3, tokens 1200, cost 0.07
                   Bash cargo test
-                d8 'python-expert' for step tests · claude, opus · 2m 5s · attempt 2 · 3 turns, 1200 tokens, 0.…
+                d8 'python-expert' for step tests · claude, opus · 2m 5s · attempt 2 · turns 3, tokens 1200, co…
                   Edit src/auth.py
 
               budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
@@ -212,7 +214,7 @@ fn a_low_terminal_keeps_what_is_needed_most() {
             r-7f3 showcase · running · 2h 5m
               ✓ gathering, planning, approving
               ● building (steps) · 2h 5m
-                d7 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
+                d7 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
                 d8 'python-expert' for step tests · claude, opus · 2m 5…
               budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
               loops   replans 2 of 3
@@ -235,13 +237,13 @@ fn a_low_terminal_keeps_what_is_needed_most() {
         crowd,
         rows(7),
         expect![[r#"
-        r-7f3 showcase · running · 2h 5m
-          ● building (steps) · 2h 5m
-            d1 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
-            d2 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
-            d3 'bash-expert' · claude, opus · 2m 5s · 3 turns, 1200…
-            … and 6 more at work
-    "#]],
+            r-7f3 showcase · running · 2h 5m
+              ● building (steps) · 2h 5m
+                d1 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
+                d2 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
+                d3 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
+                … and 6 more at work
+        "#]],
     );
 }
 
@@ -272,4 +274,108 @@ fn no_text_from_outside_breaks_the_picture() {
             );
         }
     }
+}
+
+/// A task graph with a step that is over, one at work and one that waits, and all that a worker may show.
+fn with_steps() -> (Run, LiveState) {
+    let mut run = building();
+    let stage = run.position.stage.clone();
+    let member = |id: &str, title: &str, needs: &[&str], state: MemberState| Member {
+        step: Step {
+            id: step_id(id),
+            title: title.to_owned(),
+            needs: needs.iter().map(|it| step_id(it)).collect(),
+            agent: agent_name("python-expert"),
+        },
+        started_at: (state != MemberState::Pending).then_some(START),
+        ended_at: (state == MemberState::Done).then_some(Time(START.0 + 65_000)),
+        state,
+        retries: 0,
+        left: std::collections::BTreeMap::new(),
+        strayed_from: None,
+    };
+    let dispatch = DispatchId(8);
+    let members = vec![
+        member("api", "Write the interface", &[], MemberState::Done),
+        member(
+            "tests",
+            "Test it",
+            &["api"],
+            MemberState::Working { dispatch },
+        ),
+        member(
+            "page",
+            "Draw the page",
+            &["api", "tests"],
+            MemberState::Pending,
+        ),
+    ];
+    run.graphs.insert(stage, Graph { members });
+    let mut live = two_at_work();
+    live.spent.insert(stage_name("gathering"), Seconds(75));
+    live.keys = Some("l look · a answer · s skip · q stop");
+    live.at_work[1].said = Some(Untrusted::new("The tests are red\nas they should be"));
+    live.at_work[1].refused = 2;
+    (run, live)
+}
+
+#[test]
+fn steps_have_their_titles_their_times_and_what_they_wait_for() {
+    let (run, live) = with_steps();
+    let room = TerminalSize {
+        columns: 80,
+        rows: 24,
+    };
+    check(
+        &run,
+        live,
+        room,
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              Write the role web
+
+              ✓ gathering 1m 15s, planning, approving
+              ● building (steps) · 1 of 3 steps done · 2h 5m
+              ○ validating → linting → reviewing → tidying → complete
+
+                d7 'bash-expert' · claude, opus · 2m 5s · turns 3, tokens 1200, cost 0.07
+                  Bash cargo test
+                d8 'python-expert' for step tests: Test it · claude, opus · 2m 5s · 2 refus…
+                  Edit src/auth.py
+                  says: The tests are red as they should be
+                ✓ api: Write the interface · 1m 5s
+                ○ page: Draw the page · waits for tests
+
+              budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
+              loops   replans 2 of 3
+              keys    l look · a answer · s skip · q stop
+        "#]],
+    );
+}
+
+#[test]
+fn on_a_small_terminal_the_important_lines_stay() {
+    let (run, live) = with_steps();
+    let room = TerminalSize {
+        columns: 40,
+        rows: 12,
+    };
+    check(
+        &run,
+        live,
+        room,
+        expect![[r#"
+            r-7f3 showcase · running · 2h 5m
+              ✓ …thering 1m 15s, planning, approving
+              ● building (steps) · 1 of 3 steps don…
+              ○ validating → linting → reviewing →…
+                d7 'bash-expert' · claude, opus · 2…
+                  Bash cargo test
+                d8 'python-expert' for step tests:…
+                  Edit src/auth.py
+              budget  turns 18 of 40 · tokens 2400…
+              loops   replans 2 of 3
+              l look · a answer · s skip · q stop
+        "#]],
+    );
 }

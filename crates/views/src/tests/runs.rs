@@ -34,6 +34,8 @@ pub(crate) fn dispatch(number: u32, agent: &str, stage: &str, duty: Duty) -> Dis
         worked: false,
         sent_back: 0,
         started_at: minutes(120),
+        paused_at: None,
+        service: None,
         conversation: Conversation::Fresh,
         reach: TreeAccess::MayWrite,
         tree: None,
@@ -163,20 +165,20 @@ fn a_run_that_has_just_begun() {
     check_status(
         &run_in("gathering"),
         expect![[r#"
-        r-7f3 · showcase · running
-          task      Write the role web
-          params    finish = complete
-                    limit = 3
-                    target = roles/web
-          project   /home/ann/web
-          driver    by hand, unwitnessed: nobody saw the agents work
-          mode      enforced
-          stage     gathering (open)
-          counters  fixes 0/2, replans 0/3
-          budget    turns 0/40, cost 0.00/5.00
-          started   2026-08-22T10:00:00Z, 2h 5m ago
-          updated   2026-08-22T10:00:00Z, 2h 5m ago
-    "#]],
+            r-7f3 · showcase · running
+              task      Write the role web
+              params    finish = complete
+                        limit = 3
+                        target = roles/web
+              project   /home/ann/web
+              driver    by hand, unwitnessed: nobody saw the agents work
+              mode      enforced
+              stage     gathering (open)
+              counters  fixes 0/2, replans 0/3
+              budget    turns 0 of 40, cost 0.00 of 5.00
+              started   2026-08-22T10:00:00Z, 2h 5m ago
+              updated   2026-08-22T10:00:00Z, 2h 5m ago
+        "#]],
     );
 }
 
@@ -201,7 +203,7 @@ fn a_run_in_review() {
               artifacts plan a1a1a1a1 by d2, approved
                         validated a2a2a2a2 by d5
               gates     linting passed on tree 77777777
-              budget    turns 12/40, tokens 34000, cost 1.05/5.00
+              budget    turns 12 of 40, tokens 34000, cost 1.05 of 5.00
               started   2026-08-22T10:00:00Z, 2h 5m ago
               updated   2026-08-22T12:02:00Z, 3m ago
         "#]],
@@ -230,7 +232,7 @@ fn a_run_in_a_task_graph() {
                         · docs      Write docs · bash-writer · waits for handlers
                         ✗ molecule  Write molecule · bash-writer · missing: built.md is not there
               working   d4 'bash-writer' for step handlers in building, attempt 1, for 5m
-              budget    turns 0/40, cost 0.00/5.00
+              budget    turns 0 of 40, cost 0.00 of 5.00
               started   2026-08-22T10:00:00Z, 2h 5m ago
               updated   2026-08-22T10:00:00Z, 2h 5m ago
         "#]],
@@ -254,7 +256,7 @@ fn an_override_is_loud() {
               mode      enforced
               stage     complete (end)
               counters  fixes 0/2, replans 0/3
-              budget    turns 0/40, cost 0.00/5.00
+              budget    turns 0 of 40, cost 0.00 of 5.00
               started   2026-08-22T10:00:00Z, 2h 5m ago
               updated   2026-08-22T10:00:00Z, 2h 5m ago
         "#]],
@@ -273,20 +275,20 @@ fn a_run_that_waits_says_why() {
     check_status(
         &run,
         expect![[r#"
-        r-7f3 · showcase · waiting: missing: validated.md has no field 'status'
-          task      Write the role web
-          params    finish = complete
-                    limit = 3
-                    target = roles/web
-          project   /home/ann/web
-          driver    by hand, unwitnessed: nobody saw the agents work
-          mode      enforced
-          stage     validating (agent) · attempt 3, retries 2/2
-          counters  fixes 0/2, replans 0/3
-          budget    turns 0/40, cost 0.00/5.00
-          started   2026-08-22T10:00:00Z, 2h 5m ago
-          updated   2026-08-22T10:00:00Z, 2h 5m ago
-    "#]],
+            r-7f3 · showcase · waiting: missing: validated.md has no field 'status'
+              task      Write the role web
+              params    finish = complete
+                        limit = 3
+                        target = roles/web
+              project   /home/ann/web
+              driver    by hand, unwitnessed: nobody saw the agents work
+              mode      enforced
+              stage     validating (agent) · attempt 3, retries 2/2
+              counters  fixes 0/2, replans 0/3
+              budget    turns 0 of 40, cost 0.00 of 5.00
+              started   2026-08-22T10:00:00Z, 2h 5m ago
+              updated   2026-08-22T10:00:00Z, 2h 5m ago
+        "#]],
     );
 }
 
@@ -368,6 +370,7 @@ fn a_status_as_json() {
           "bypass": null,
           "unjudged": 0,
           "outside": 0,
+          "place": null,
           "unguarded": [],
           "stage": {
             "name": "complete",
@@ -394,6 +397,7 @@ fn a_status_as_json() {
           "review": null,
           "steps": [],
           "dispatches": [],
+          "limits": [],
           "artifacts": [],
           "gates": [
             {

@@ -30,7 +30,7 @@ fn knows(run: &mut Run, worker: &str, agent: &str, number: u32) {
         dispatch: DispatchId(number),
         call: None,
     };
-    run.workers.insert(worker_id(worker), known);
+    std::sync::Arc::make_mut(&mut run.workers).insert(worker_id(worker), known);
 }
 
 /// A review in which it is this turn's turn.
@@ -242,7 +242,7 @@ fn people_are_asked_word_for_word() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `clarifying` (waiting: The planner has questions.).
             The task: Write the role web
             What comes next:
-            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion, at most four in one call; copy the question and its options exactly"#]],
+            - ask the person each question of the worker (`open` in `.work/r-7f3/questions.json`) with AskUserQuestion, at most four in one call; copy the question and its options exactly; where a question has no options, offer two likely answers, and the person can type another"#]],
     );
     let mut definition = definition();
     let choices = |definition: &mut Definition, words: &[&str]| {

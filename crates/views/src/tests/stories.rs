@@ -216,7 +216,7 @@ fn the_end_of_a_run_told_as_status() {
                     validated 0a0a0a0a by d7
           gates     linting passed on tree 77777777, maybe changed since
                     reviewing passed on tree 77777777, maybe changed since
-          budget    turns 0/40, cost 0.00/5.00
+          budget    turns 0 of 40, cost 0.00 of 5.00
           started   2026-08-22T10:00:00Z, 2h 5m ago
           updated   2026-08-22T10:15:00Z, 1h 50m ago
     "#]]

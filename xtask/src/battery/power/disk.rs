@@ -52,6 +52,9 @@ impl fmt::Display for Kind {
 /// How often a file system is asked to go. The last process on it may still be ending.
 const MOST_TRIES: usize = 100;
 
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// A file system in a file. It is unmounted when this goes.
 pub(super) struct Disk {
     kind: Kind,
@@ -95,10 +98,22 @@ impl Disk {
         read(command.args(["-x", "-c", "shutdown"]).arg(self.place())).map(drop)
     }
 
-    /// The power comes back.
+    /// The power comes back. As long as another mount namespace has a copy of the mount (a sandbox that somebody
+    /// started meanwhile), the file system that was cut lives on, and is mounted again as it is.
     pub(super) fn start_again(&self) -> Result<(), Failure> {
-        unmount(&self.place())?;
-        self.mount()
+        let place = self.place();
+        for _ in 0..MOST_TRIES {
+            unmount(&place)?;
+            self.mount()?;
+            if fs::read_dir(&place).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok())) {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Failure::no(format!(
+            "{} stays off: somebody else has it mounted, too",
+            place.display()
+        )))
     }
 }
 
@@ -114,7 +129,7 @@ fn unmount(place: &Path) -> Result<(), Failure> {
         if read(Command::new("umount").arg(place)).is_ok() {
             return Ok(());
         }
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(PAUSE);
     }
     read(Command::new("umount").arg(place)).map(drop)
 }

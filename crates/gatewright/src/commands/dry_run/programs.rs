@@ -65,12 +65,16 @@ pub(super) fn needed(
     Ok(agents.chain(tools).chain(notices).collect())
 }
 
-fn of_notices(drive: &DriveRequest) -> Option<(String, Vec<String>)> {
-    let word = match NotifyTarget::parse(drive.notify.as_ref()?).ok()? {
-        NotifyTarget::Address(_) => "curl".to_owned(),
-        NotifyTarget::Command(words) => words.into_iter().next()?,
-    };
-    Some((word, vec!["notices".to_owned()]))
+fn of_notices(drive: &DriveRequest) -> BTreeMap<String, Vec<String>> {
+    let targets = drive.notify.iter();
+    let targets = targets.filter_map(|target| NotifyTarget::parse(target).ok());
+    let words = targets.filter_map(|target| match target {
+        NotifyTarget::Address(_) => Some("curl".to_owned()),
+        NotifyTarget::Command(words) => words.into_iter().next(),
+    });
+    words
+        .map(|word| (word, vec!["notices".to_owned()]))
+        .collect()
 }
 
 fn of_runners(members: &[Member<'_>]) -> BTreeMap<&'static str, (Program, Vec<String>)> {

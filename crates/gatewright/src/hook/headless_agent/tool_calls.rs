@@ -258,7 +258,7 @@ fn bypass(workspace: &Workspace<'_>, opened: &OpenRun, what: &What) -> Option<By
         }),
         What::SkillRequested { skill, .. } => {
             let own = workspace.step_folder.as_ref();
-            let folder = own.unwrap_or(&opened.stored.worktree);
+            let folder = own.map_or(opened.stored.worktree(), String::as_str);
             let environment = &workspace.context.environment;
             let forked = skill::forked_in(folder.as_ref(), environment, skill);
             forked.map(BypassAttempt::OwnAgent)

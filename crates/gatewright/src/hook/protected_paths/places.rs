@@ -83,7 +83,9 @@ impl Places {
         let stops = stops.map(|path| (resolver.resolved(&path), ProtectedPath::Stop));
         places.places.extend(stops);
         places.places.extend(artifacts(resolver, opened, grounds));
-        match workspace.step_folder.as_deref() {
+        let place = opened.run().place.as_ref();
+        let placed = place.and_then(|place| place.folder.as_deref());
+        match workspace.step_folder.as_deref().or(placed) {
             Some(own) => places.with_own(resolver.resolved(Path::new(own))),
             None => places,
         }

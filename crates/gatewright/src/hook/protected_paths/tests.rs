@@ -14,7 +14,9 @@ pub(super) struct TestHome {
 
 impl TestHome {
     pub(super) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        // Not where temporary files are: real scripts remove `/tmp` and `/dev`, which is then refused with right.
+        let program = std::env::current_exe().unwrap();
+        let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
         let root = folder.path().canonicalize().unwrap();
         for made in [
             "project/.claude/agents",

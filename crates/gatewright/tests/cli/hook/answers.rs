@@ -73,37 +73,12 @@ const ASKED: [&str; 5] = [
 
 /// A session at the questions of its worker.
 fn at_questions() -> Asked {
-    let asked = Asked {
-        seat: Seat::enrolled_in("asks", QUESTIONS),
-    };
-    let agent = json!({
-        "tool_name": "Agent", "tool_use_id": "t-writer",
-        "tool_input": {"subagent_type": "writer", "prompt": "p", "description": "d"},
-    });
-    asked.hook("PreToolUse", agent);
-    let worker = json!({"agent_id": "a-writer", "agent_type": "writer"});
-    asked.hook("SubagentStart", worker);
-    let mut tool = json!({
-        "tool_name": "Write", "tool_use_id": "t-write",
-        "tool_input": {"file_path": "signal.json", "content": "x"},
-    });
-    tool["agent_id"] = json!("a-writer");
-    tool["agent_type"] = json!("writer");
-    asked.hook("PreToolUse", tool);
     let questions = ASKED.iter().enumerate();
     let questions: Vec<Value> = questions
         .map(|(at, text)| json!({"id": format!("q{at}"), "question": text}))
         .collect();
     let signal = json!({ "questions": questions });
-    asked.seat.project.write("signal.json", signal.to_string());
-    asked.hook(
-        "SubagentStop",
-        json!({
-            "agent_id": "a-writer", "agent_type": "writer", "last_assistant_message": "I ASK",
-            "stop_hook_active": false, "background_tasks": [],
-        }),
-    );
-    asked
+    Asked::after_work(QUESTIONS, "signal.json", &signal.to_string())
 }
 
 /// The person's answers to these questions, in one call of the host.
@@ -117,16 +92,8 @@ fn some(texts: &[&str]) -> Value {
 
 /// The host reports answers to these questions, and records who gave them.
 fn answers(asked: &Asked, call: &str, texts: &[&str], decision: &str) -> Ran {
-    let ran = asked.hook(
-        "PostToolUse",
-        json!({
-            "tool_name": "AskUserQuestion", "tool_use_id": call,
-            "tool_input": some(texts), "tool_response": some(texts),
-        }),
-    );
-    let mut text = fs::read_to_string(asked.record()).unwrap_or_default();
-    text.push_str(&answer_record::line(call, &some(texts), decision));
-    fs::write(asked.record(), text).expect("written");
+    let ran = asked.hears(call, &some(texts));
+    asked.records(call, &some(texts), decision);
     ran
 }
 
@@ -171,8 +138,8 @@ fn answers_of_a_hook_among_them_make_the_whole_no_answer() {
 }
 
 /// A session at a question, with the host's own record of it.
-struct Asked {
-    seat: Seat,
+pub(super) struct Asked {
+    pub(super) seat: Seat,
 }
 
 impl Asked {
@@ -182,11 +149,39 @@ impl Asked {
         }
     }
 
+    /// The first stage of the pipeline `asks` is over: its writer has left this file.
+    pub(super) fn after_work(pipeline: &str, file: &str, content: &str) -> Self {
+        let asked = Self {
+            seat: Seat::enrolled_in("asks", pipeline),
+        };
+        let agent = json!({
+            "tool_name": "Agent", "tool_use_id": "t-writer",
+            "tool_input": {"subagent_type": "writer", "prompt": "p", "description": "d"},
+        });
+        asked.hook("PreToolUse", agent);
+        let worker = json!({"agent_id": "a-writer", "agent_type": "writer"});
+        asked.hook("SubagentStart", worker);
+        let tool = json!({
+            "tool_name": "Write", "tool_use_id": "t-write", "agent_id": "a-writer", "agent_type": "writer",
+            "tool_input": {"file_path": file, "content": "x"},
+        });
+        asked.hook("PreToolUse", tool);
+        asked.seat.project.write(file, content);
+        asked.hook(
+            "SubagentStop",
+            json!({
+                "agent_id": "a-writer", "agent_type": "writer", "last_assistant_message": "I ASK",
+                "stop_hook_active": false, "background_tasks": [],
+            }),
+        );
+        asked
+    }
+
     fn record(&self) -> PathBuf {
         self.seat.project.home().join(format!("{SESSION}.jsonl"))
     }
 
-    fn hook(&self, event: &str, mut payload: Value) -> Ran {
+    pub(super) fn hook(&self, event: &str, mut payload: Value) -> Ran {
         payload["transcript_path"] = json!(self.record());
         payload["hook_event_name"] = json!(event);
         self.seat.hook(event, &payload).succeeds()
@@ -194,22 +189,32 @@ impl Asked {
 
     /// The host reports this answer.
     fn is_told(&self, call: &str, answer: &str) -> Ran {
+        self.hears(call, &told(answer))
+    }
+
+    /// The host reports these questions and answers.
+    pub(super) fn hears(&self, call: &str, told: &Value) -> Ran {
         let payload = json!({
             "tool_name": "AskUserQuestion", "tool_use_id": call,
-            "tool_input": told(answer), "tool_response": told(answer),
+            "tool_input": told, "tool_response": told,
         });
         self.hook("PostToolUse", payload)
     }
 
     /// The host writes down who gave this answer.
     fn is_recorded(&self, call: &str, answer: &str, decision: &str) {
+        self.records(call, &told(answer), decision);
+    }
+
+    /// The host writes down who gave these answers.
+    pub(super) fn records(&self, call: &str, told: &Value, decision: &str) {
         let mut text = fs::read_to_string(self.record()).unwrap_or_default();
-        text.push_str(&answer_record::line(call, &told(answer), decision));
+        text.push_str(&answer_record::line(call, told, decision));
         fs::write(self.record(), text).expect("written");
     }
 
     /// The session goes on: with a tool, or to its end.
-    fn goes_on(&self, event: &str) -> Ran {
+    pub(super) fn goes_on(&self, event: &str) -> Ran {
         let tool =
             json!({"tool_name": "Read", "tool_use_id": "r1", "tool_input": {"file_path": "x"}});
         match event {
@@ -223,7 +228,7 @@ impl Asked {
     }
 
     /// The choices that persons made, in order.
-    fn chosen(&self) -> Vec<String> {
+    pub(super) fn chosen(&self) -> Vec<String> {
         let journal = self.seat.journal();
         let answered = journal.iter().filter(|entry| entry["rule"] == "GW-R60");
         let answered = answered.filter(|entry| entry["fact"]["kind"] == "answered");
@@ -315,6 +320,30 @@ fn an_answer_does_not_count_for_a_later_question() {
         .succeeds();
     asked.is_recorded("a1", "yes", BY_PERSON);
     asked.goes_on("PreToolUse");
+    assert_eq!(asked.chosen(), ["again"]);
+}
+
+/// A reviewer asks for what only a person knows: what they type is the answer, and the next worker reads it.
+#[test]
+fn words_alone_answer_where_one_choice_needs_them() {
+    let pipeline = ASKING.replace(
+        "on.again = \"working\"",
+        "on.again = { to = \"working\", text = \"required\" }",
+    );
+    let asked = Asked {
+        seat: Seat::enrolled_in("asks", &pipeline),
+    };
+    asked.is_recorded("a1", "Old greetings may go.", BY_PERSON);
+    asked.is_told("a1", "Old greetings may go.");
+    assert_eq!(asked.chosen(), ["again"]);
+    let journal = asked.seat.journal();
+    let answered = journal.iter().find(|entry| entry["rule"] == "GW-R60");
+    let words = answered.map(|entry| entry["fact"]["words"].clone());
+    assert_eq!(words, Some(json!("Old greetings may go.")));
+    // A choice that needs words and has none is none.
+    asked.is_recorded("a2", "again", BY_PERSON);
+    let told = asked.is_told("a2", "again");
+    assert!(told.stdout.contains("GW-R109"), "{told}");
     assert_eq!(asked.chosen(), ["again"]);
 }
 

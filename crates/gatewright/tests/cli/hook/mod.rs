@@ -6,10 +6,12 @@
 
 mod answers;
 mod bad;
+mod edited;
 mod forged;
 mod handing;
 mod held;
 mod identity;
+mod interrupted;
 mod lists;
 mod models;
 mod permitted;

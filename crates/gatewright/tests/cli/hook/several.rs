@@ -64,6 +64,36 @@ fn the_start_command_of_another_pipeline_says_why_nothing_starts_and_what_to_typ
     assert_eq!(typed(&seat, "compact"), Value::Null);
 }
 
+/// The host reports a typed command twice, first as a prompt. In a session whose prompts are its task,
+/// the command of another pipeline is none.
+#[test]
+fn the_start_command_of_another_pipeline_is_not_the_task() {
+    let seat = Seat::installed_as("open", OPEN);
+    installs(&seat.project, "other", OTHER);
+    let begun = json!({"hook_event_name": "SessionStart", "source": "startup"});
+    seat.hook("SessionStart", &begun).succeeds();
+    let prompt = |text: &str| {
+        let payload = json!({"hook_event_name": "UserPromptSubmit", "prompt": text});
+        seat.hook("UserPromptSubmit", &payload).succeeds();
+    };
+    let task = || {
+        let status = seat.project.run(["status", "--json"]).succeeds();
+        let status: Value = serde_json::from_str(&status.stdout).expect("JSON");
+        status["task"].as_str().expect("a task").to_owned()
+    };
+    let before = task();
+    prompt("/other greet people");
+    typed(&seat, "other");
+    assert_eq!(task(), before);
+    prompt("/other-answer yes");
+    assert_eq!(task(), before);
+    prompt("Greet the people");
+    assert_eq!(task(), "Greet the people");
+    // A command of nobody's pipeline is a prompt like any other.
+    prompt("/fix-issue 12");
+    assert_eq!(task(), "Greet the people\n\n/fix-issue 12");
+}
+
 #[test]
 fn a_session_with_a_run_of_a_command_names_the_way_to_end_it() {
     let third = OTHER.replace("other", "third");

@@ -278,6 +278,51 @@ fn a_dry_run_names_agents_that_are_missing_or_altered() {
     project.run(["dry-run", "context-first"]).exits(1);
 }
 
+/// All that the document of `multi-ai` lists: settings, agents, skills, commands, `.gitignore`, programs.
+#[test]
+fn a_dry_run_of_multi_ai_looks_at_all_that_its_document_lists() {
+    let project = project();
+    init(&project, &["multi-ai"]).succeeds();
+    let told = || project.run(["dry-run", "multi-ai", "--task", "x"]);
+    let agents = [
+        "requirements-gatherer",
+        "planner",
+        "plan-reviewer",
+        "implementer",
+        "code-reviewer",
+    ];
+    let agents = agents.map(|name| format!(".claude/agents/{name}.md"));
+    let others = [
+        ".claude/commands/multi-ai.md",
+        ".claude/commands/multi-ai-answer.md",
+        ".claude/commands/cancel-loop.md",
+        ".claude/skills/review-codex/SKILL.md",
+        ".gitignore",
+    ];
+    for file in agents.into_iter().chain(others.map(str::to_owned)) {
+        let before = told();
+        assert!(!before.stdout.contains(&file), "{file}: {before}");
+        let text = project.read(&file);
+        fs::remove_file(project.path().join(&file)).unwrap();
+        let gone = told().exits(1);
+        assert!(gone.stdout.contains(&file), "{file}: {gone}");
+        project.write(&file, text);
+    }
+    // A program that the definition needs, and a settings file that cannot be used.
+    assert!(told().stdout.contains("codex"), "{}", told());
+    project.write(
+        "pipeline.config.json",
+        r#"{"autonomy": {"planReviewLoopLimit": "many"}}"#,
+    );
+    let bad = told();
+    assert_ne!(bad.code, Some(0), "{bad}");
+    let said = format!("{}{}", bad.stdout, bad.stderr);
+    assert!(
+        said.contains("plan_rounds") && said.contains("many"),
+        "{bad}"
+    );
+}
+
 #[test]
 fn the_probe_runs_the_command_line_as_it_stands() {
     let rows: [(&str, &str); 4] = [

@@ -120,6 +120,7 @@ impl Seat {
             model: None,
             call: Some(CallId::parse(call).unwrap()),
             worker: None,
+            service: None,
         }));
     }
 

@@ -3,30 +3,32 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use testkit::model::{Actor, bash, fail, fail_first, make, say};
+use testkit::model::{Actor, bash, fail, limit_first, make, say};
 use testkit::pipelines::MAKING;
 
 use super::world::{World, you_are};
 
-fn patient() -> String {
-    let retry = r#"retry   = { max = 2, backoff = "1s" }"#;
+fn impatient() -> String {
+    let retry = "retry   = 0";
     MAKING.replace("on.done", &format!("{retry}\non.done"))
 }
 
+/// Each vendor names the end of its limit in its own words, and the real programs pass them on.
 #[test]
-fn a_service_that_says_later_is_asked_again_after_a_pause() {
+fn a_service_that_says_until_when_is_asked_again_then_and_no_attempt_is_lost() {
     for (runner, refusals) in [("claude", 2), ("codex", 1), ("gemini", 1)] {
         let turns = [
-            fail_first(429, refusals, bash("echo text > made.md")),
+            limit_first(2, refusals, bash("echo text > made.md")),
             say("MADE"),
         ];
-        let world = World::with(&patient(), [Actor::new(&you_are("maker"), turns)]);
+        let world = World::with(&impatient(), [Actor::new(&you_are("maker"), turns)]);
         let ran = world.run("pipeline.toml", &["--runner", runner]);
         let ran = ran.succeeds();
-        let results = world.results();
-        assert_eq!(results.len(), 2, "{runner} {results:?}");
-        assert!(results[0].contains("limited"), "{runner} {results:?}");
-        assert!(ran.stderr.contains("limited"), "{runner}\n{ran}");
+        let limits = world.facts("limited");
+        assert_eq!(limits.len(), 1, "{runner} {limits:?}\n{ran}");
+        assert_eq!(limits[0]["named"], true, "{runner} {limits:?}");
+        assert_eq!(world.facts("admitted").len(), 1, "{runner}\n{ran}");
+        assert_eq!(world.facts("retried").len(), 0, "{runner}\n{ran}");
     }
 }
 
@@ -43,7 +45,7 @@ fn who_is_not_logged_in_is_told_so_and_the_run_goes_on_afterwards() {
             }
         });
         let world = World::with(
-            &patient(),
+            &impatient(),
             [Actor::new(&you_are("maker"), [answers, say("MADE")])],
         );
         let ran = world.run("pipeline.toml", &["--runner", runner]).exits(4);

@@ -25,7 +25,7 @@ fn cents(world: &World) -> Vec<u64> {
 
 #[test]
 fn a_conversation_that_goes_on_costs_what_it_added_and_the_budget_stops_the_next_work() {
-    let pipeline = counting::pipeline("claude").replace("tokens = 60", "cost = \"0.50\"");
+    let pipeline = counting::pipeline("claude").replace("tokens = 60", "cost = \"0.65\"");
     let makes = |name: &str| {
         let works = bash(&format!("echo text > {name}.md"));
         [dear(works), dear(say("MADE"))]
@@ -33,12 +33,12 @@ fn a_conversation_that_goes_on_costs_what_it_added_and_the_budget_stops_the_next
     let turns = ["one", "two", "three"].into_iter().flat_map(makes);
     let world = World::with(&pipeline, [Actor::new(&you_are("maker"), turns)]);
     let ran = world.run("pipeline.toml", &[]).exits(6);
-    assert_eq!(cents(&world), [33, 32], "{ran}");
-    assert!(ran.stdout.contains("0.65 of 0.50 in cost"), "{ran}");
+    assert_eq!(cents(&world), [33, 33], "{ran}");
+    assert!(ran.stdout.contains("cost 0.66 of 0.65"), "{ran}");
     assert_eq!(world.facts("admitted").len(), 2, "{ran}");
     world.type_in(&["answer", RUN, "continue"]).succeeds();
     world.resume().succeeds();
-    assert_eq!(cents(&world), [33, 32, 32]);
+    assert_eq!(cents(&world), [33, 33, 33]);
 }
 
 #[test]
@@ -59,9 +59,12 @@ fn after_a_kill_what_the_worker_spends_then_is_counted_once() {
     world.wait_until_nobody_is_left();
     world.model.release("THINKING");
     let ran = world.resume().exits(6);
-    // What the killed process had spent it never told.
+    // The killed process never told its cost, and no turn had ended before from which a rate is known. Its
+    // tokens are counted from its messages.
     assert_eq!(cents(&world), [33], "{ran}");
-    assert!(ran.stdout.contains("0.33 of 0.30 in cost"), "{ran}");
+    assert!(ran.stdout.contains("cost 0.33 of 0.30"), "{ran}");
+    let tokens = world.facts("ended")[0]["used"]["tokens"].as_u64().unwrap();
+    assert!(tokens > 3 * 40_000, "three answers: {tokens}");
     assert_eq!(world.facts("admitted").len(), 1, "{ran}");
     assert_eq!(world.conversations(&you_are("maker")).len(), 1);
 }

@@ -5,7 +5,7 @@ use testkit::ansible::PLAYBOOK;
 use testkit::model::{Actor, Turn, agent_in_foreground, bash, call, say, write};
 
 use super::transcript::Transcript;
-use super::{claude_on, denied, scripted};
+use super::{claude_on, denied};
 use crate::seeds::ansible::give_linters;
 use crate::stage::Stage;
 
@@ -81,7 +81,7 @@ fn script(stage: &Stage) -> Vec<Actor> {
 fn ansible_asks_nothing_needless_and_the_linters_words_reach_the_debugger() {
     let stage = Stage::builtin("ansible", []);
     let actors = script(&stage);
-    let stage = scripted(stage, actors);
+    let stage = stage.scripted(actors);
     give_linters(&stage);
     let claude = claude_on(&stage, &testkit::ansible::folder());
     let session = claude.ask("/create-playbook target=site.yml Greet people (GO-MAIN)");

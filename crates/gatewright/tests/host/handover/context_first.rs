@@ -4,7 +4,7 @@ use expect_test::expect_file;
 use testkit::model::{Actor, agent_in_foreground, bash, say, write};
 
 use super::transcript::Transcript;
-use super::{claude, denied, scripted};
+use super::{claude, denied};
 use crate::stage::Stage;
 
 #[test]
@@ -40,7 +40,7 @@ fn context_first_asks_nothing_needless() {
         ),
         Actor::new("GO-WORK", [write(hello, "echo hello\n"), say("WRITTEN")]),
     ];
-    let stage = scripted(stage, script);
+    let stage = stage.scripted(script);
     let session = claude(&stage)
         .ask("Write a script that says hello (GO-MAIN)")
         .succeeds();
@@ -64,8 +64,8 @@ fn context_first_asks_nothing_needless() {
         &stage,
         &[
             ("The session", "GO-MAIN"),
-            ("`context-gatherer`, in `GATHERING`", "GO-GATHER"),
-            ("`context-refiner`, in `REFINING`", "GO-REFINE"),
+            ("`context-gatherer`, in `IDLE`", "GO-GATHER"),
+            ("`context-refiner`, in `GATHERING`", "GO-REFINE"),
             ("`strategic-orchestrator`", "GO-PLAN"),
             ("`bash-expert`, an agent of the project", "GO-WORK"),
         ],

@@ -6,7 +6,7 @@ use testkit::codex;
 use testkit::model::{Actor, Turn, bash, call, hold, say, write};
 
 use super::transcript::Transcript;
-use super::{claude_on, denied, gives_environment, scripted};
+use super::{claude_on, denied, gives_environment};
 use crate::seeds::multi_ai::{calls, goes_on};
 use crate::stage::Stage;
 
@@ -151,7 +151,7 @@ pub(super) fn answers(stage: &Stage, page: &mut Transcript, words: &[&str]) {
 fn multi_ai_asks_nothing_needless_and_a_red_test_is_told_to_the_implementer() {
     let stage = Stage::builtin("multi-ai", []);
     let actors = script(&stage);
-    let stage = scripted(stage, actors);
+    let stage = stage.scripted(actors);
     let lines = ["plan", "code", "code"].map(|of| {
         let review = review("review-codex", "codex");
         codex::run(&format!(

@@ -5,7 +5,7 @@ use testkit::model::{Actor, Turn, bash, hold, say, write};
 
 use super::multi_ai::{answers, plan, result, reviewer, signal, story, worker};
 use super::transcript::Transcript;
-use super::{claude, denied, scripted};
+use super::{claude, denied};
 use crate::seeds::multi_ai::calls;
 use crate::stage::Stage;
 
@@ -71,7 +71,7 @@ fn multi_ai_takes_a_small_change_the_quick_way() {
         worker("GO-IMPLEMENT", result(&stage, "Moin")),
         reviewer(&stage, "GO-REVIEW", "code", "opus"),
     ];
-    let stage = scripted(stage, actors);
+    let stage = stage.scripted(actors);
     let mut page = Transcript::new(
         "multi-ai",
         "A small change, which a person starts with `size=small`: one implementer, one review and the tests.",
@@ -90,6 +90,7 @@ fn multi_ai_takes_a_small_change_the_quick_way() {
             "quick_implementing",
             ".task/user-story.json",
             "size is small",
+            "at most 3 files, at most 60 lines",
         ],
     );
     let review = ["quick_reviewing", "code-review-opus.json"];
@@ -138,7 +139,7 @@ fn multi_ai_plans_what_was_called_small_and_has_grown() {
         worker("GO-IMPLEMENT", grows),
         worker("GO-PLAN", drafts),
     ];
-    let stage = scripted(stage, actors);
+    let stage = stage.scripted(actors);
     plays(&stage, &mut Transcript::new("multi-ai", ""));
     let place = stage.place();
     assert!(place.starts_with("plan_refining"), "{}", stage.history());

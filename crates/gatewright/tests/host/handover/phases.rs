@@ -5,7 +5,7 @@ use serde_json::json;
 use testkit::model::{Actor, agent_in_foreground, bash, say, write};
 
 use super::transcript::Transcript;
-use super::{claude, denied, scripted};
+use super::{claude, denied};
 use crate::stage::Stage;
 
 #[test]
@@ -64,7 +64,7 @@ fn phases_ask_nothing_needless() {
             ],
         ),
     ];
-    let stage = scripted(stage, script);
+    let stage = stage.scripted(script);
     let session = claude(&stage)
         .ask("/delegate Say hello (GO-MAIN)")
         .succeeds();

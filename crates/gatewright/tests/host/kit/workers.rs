@@ -203,6 +203,7 @@ fn a_service_that_says_no_is_not_the_workers_fault() {
             (429, "limited"),
             (overloaded, "limited"),
             (401, "not logged in"),
+            (500, "limited"),
             (400, "failed"),
         ] {
             let crew = Crew::new([Actor::new("GO-WRITER", [fail(status)])]);

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::agent_process::reset_time;
+
 /// One line of `claude -p --output-format stream-json --verbose`.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -24,6 +26,10 @@ pub(super) enum OutputLine {
         message: Message,
     },
     Result(ResultLine),
+    RateLimitEvent {
+        #[serde(default)]
+        rate_limit_info: RateLimit,
+    },
     #[serde(other)]
     Other,
 }
@@ -31,7 +37,50 @@ pub(super) enum OutputLine {
 #[derive(Deserialize)]
 pub(super) struct Message {
     #[serde(default)]
+    id: String,
+    #[serde(default)]
+    usage: Option<MessageUsage>,
+    #[serde(default)]
     content: Content,
+}
+
+/// What one message of the model used. The output grows while it is written, and its last size is not told.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MessageUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_input_tokens: u64,
+    cache_creation_input_tokens: u64,
+}
+
+impl MessageUsage {
+    fn tokens(&self) -> u64 {
+        let all = [
+            self.input_tokens,
+            self.output_tokens,
+            self.cache_read_input_tokens,
+            self.cache_creation_input_tokens,
+        ];
+        all.into_iter().fold(0, u64::saturating_add)
+    }
+}
+
+/// What the service says about a limit of the account.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct RateLimit {
+    status: String,
+    #[serde(rename = "resetsAt")]
+    resets_at: Option<u64>,
+}
+
+impl RateLimit {
+    /// When the limit ends, in seconds since 1970, if it is reached.
+    pub(super) fn resets(&self) -> Option<u64> {
+        let resets_at = self.resets_at.filter(|_| self.status == "rejected")?;
+        reset_time::moment_of_number(resets_at)
+    }
 }
 
 #[derive(Deserialize)]
@@ -49,6 +98,12 @@ impl Default for Content {
 }
 
 impl Message {
+    /// Its id, and the tokens that it has used so far.
+    pub(super) fn used(&self) -> Option<(&str, u64)> {
+        let usage = self.usage.as_ref().filter(|_| !self.id.is_empty())?;
+        Some((&self.id, usage.tokens()))
+    }
+
     pub(super) fn blocks(&self) -> Vec<Block> {
         match &self.content {
             Content::Blocks(blocks) => blocks.clone(),
@@ -146,11 +201,13 @@ pub(super) struct ResultLine {
     pub api_error_type: Option<String>,
     pub permission_denials: Vec<Denial>,
     errors: Vec<String>,
-    #[serde(rename = "modelUsage")]
-    model_usage: BTreeMap<String, ModelUsage>,
+    /// By model. It covers the worker and its subagents.
+    model_usage_since_last_result: Option<BTreeMap<String, ModelUsage>>,
+    /// Of the main conversation in this turn.
+    usage: MessageUsage,
 }
 
-/// The use of one model by the worker and its subagents, in the whole conversation.
+/// The use of one model.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct ModelUsage {
@@ -158,11 +215,17 @@ struct ModelUsage {
     output_tokens: u64,
     cache_read_input_tokens: u64,
     cache_creation_input_tokens: u64,
+    #[serde(rename = "costUSD")]
+    cost_usd: f64,
 }
 
 impl ResultLine {
+    /// The tokens since the result before. A version that does not say it by model names those of the turn.
     pub(super) fn tokens(&self) -> u64 {
-        let all = self.model_usage.values().flat_map(|usage| {
+        let Some(by_model) = &self.model_usage_since_last_result else {
+            return self.usage.tokens();
+        };
+        let all = by_model.values().flat_map(|usage| {
             [
                 usage.input_tokens,
                 usage.output_tokens,
@@ -171,6 +234,18 @@ impl ResultLine {
             ]
         });
         all.fold(0, u64::saturating_add)
+    }
+
+    /// The cost since the result before, in millionths. A version that does not say it names the cost of the
+    /// whole conversation: rather too much than too little.
+    pub(super) fn cost_micros(&self) -> u64 {
+        match &self.model_usage_since_last_result {
+            Some(by_model) => {
+                let each = by_model.values().map(|usage| micros(usage.cost_usd));
+                each.fold(0, u64::saturating_add)
+            }
+            None => micros(self.total_cost_usd),
+        }
     }
 
     /// Did the service end the turn? Otherwise the text is the model's, which proves nothing.
@@ -192,4 +267,13 @@ impl ResultLine {
 
 pub(super) fn parse(line: &[u8]) -> Option<OutputLine> {
     serde_json::from_slice(line).ok()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast of a float saturates: a cost below zero becomes 0, and no cost is that high"
+)]
+fn micros(dollars: f64) -> u64 {
+    (dollars * 1e6).round() as u64
 }

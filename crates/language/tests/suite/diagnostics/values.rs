@@ -7,6 +7,61 @@ use super::{Case, case};
 pub(super) fn cases() -> Vec<Case> {
     vec![
         case(
+            "carry = ['../x']",
+            expect![[r#"
+                error[GW-L137]: `../x` is not a path pattern in the project
+                 --> p.toml:1:10
+                  |
+                1 | carry = ['../x']
+                  |          ^^^^^^
+                  = help: write a path in the project, such as `node_modules` or `.env`
+            "#]],
+        ),
+        case(
+            "carry = ['*']",
+            expect![[r#"
+                error[GW-L137]: `*` would carry everything
+                 --> p.toml:1:10
+                  |
+                1 | carry = ['*']
+                  |          ^^^
+                  = help: name what the work needs, such as `node_modules` or `.env`
+            "#]],
+        ),
+        case(
+            "carry_back = ['a*']",
+            expect![[r#"
+                error[GW-L137]: `a*` is a pattern, not a path
+                 --> p.toml:1:15
+                  |
+                1 | carry_back = ['a*']
+                  |               ^^^^
+                  = help: name each path that comes back
+            "#]],
+        ),
+        case(
+            "place = 'tree'\ndeliver = 'branch'",
+            expect![[r#"
+                error[GW-L138]: a run in your own tree has no branch to deliver
+                 --> p.toml:2:11
+                  |
+                2 | deliver = 'branch'
+                  |           ^^^^^^^^
+                  = help: write place = "branch", or remove `deliver`
+            "#]],
+        ),
+        case(
+            "deliver = { as = 'pull-request', request = 'hub' }",
+            expect![[r#"
+                error[GW-L139]: this does not make a request to merge
+                 --> p.toml:1:44
+                  |
+                1 | deliver = { as = 'pull-request', request = 'hub' }
+                  |                                            ^^^^^
+                  = help: write "gh", "glab", or a command, such as ["tools/request", "{branch}", "{base}", "{title}", "{body}"]
+            "#]],
+        ),
+        case(
             "ttl = 1979-05-27",
             expect![[r#"
                 error[GW-L113]: expected a time, found a date

@@ -39,6 +39,10 @@ fn settings() -> WorkerSettings {
         model: Some("opus".to_owned()),
         prompt: Some("prompts/review.md".to_owned()),
         conversation: Conversation::Same,
+        fallbacks: vec![engine::Fallback {
+            runner: None,
+            model: Some("sonnet".into()),
+        }],
     }
 }
 
@@ -308,6 +312,7 @@ pub(super) fn definition() -> Definition {
         helpers: vec![AgentPattern::new("Explore")],
         gives: vec!["agents/writer.md".to_owned()],
         ignores: vec!["*.bundle.md".to_owned()],
+        placement: engine::Placement::default(),
         litter: vec![PathGlob::new("out/**")],
         protocol: Some("protocol.md".to_owned()),
         proofs: proofs(),

@@ -112,6 +112,7 @@ fn happening(world: &World, by: &Who, words: &mut Words<'_>) -> Happening {
                 model: None,
                 call,
                 worker,
+                service: None,
             })
         }
         "begins" => Happening::Work(WorkEvent::Began {

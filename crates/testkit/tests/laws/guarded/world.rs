@@ -72,6 +72,7 @@ impl World {
     pub(super) fn begun_by(text: &str, unverified_host: Option<&str>) -> Self {
         let pipeline = pipeline(text);
         let beginning = Beginning {
+            branch: None,
             at: Time(0),
             by: Who::Session(session("s1")),
             id: RunId::parse("r-1").unwrap(),

@@ -351,7 +351,7 @@ fn a_loop_with_its_iterations() {
     let mut play = to_validating();
     assert_eq!(field(&play, &looped(), "started_at"), "null");
     play.report("validator", &[("validated", Some("FAIL"))]);
-    play.run.workers.insert(
+    std::sync::Arc::make_mut(&mut play.run.workers).insert(
         worker_id("a1b2"),
         KnownWorker {
             agent: agent_name("debugger"),

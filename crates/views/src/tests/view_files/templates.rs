@@ -6,7 +6,7 @@ use engine::*;
 use expect_test::expect;
 use serde_json::Value;
 
-use super::{builtin, contents};
+use super::{builtin, contents, render as rendered};
 use crate::digest::JournalDigest;
 use crate::file::{ViewContent, file};
 use crate::model::{ROOTS, model};
@@ -15,7 +15,7 @@ use crate::template::{Template, render};
 use crate::template_check::template_problems;
 use crate::test_random::TestRandom;
 use crate::tests::example::*;
-use crate::tests::play::whole_story;
+use crate::tests::play::{Play, ann, whole_story};
 use crate::tests::runs::building;
 use crate::view_input::ViewInput;
 
@@ -101,6 +101,43 @@ fn a_board_of_ones_own() {
         1 of 2 fixes, roles/web, the site has two hosts
     "#]]
     .assert_eq(&shown("board.md.j2", text, &play.run, &play.entries));
+}
+
+/// `pipeline-state` is written without its template, which stays what says how the file looks.
+#[track_caller]
+fn check_pipeline_state(pipeline: &Pipeline, run: &Run, entries: &[Entry]) {
+    let template = builtin::builtin(&ViewFormat::PipelineState).unwrap();
+    let expected = shown(template.name, template.text, run, entries);
+    assert!(expected.starts_with('{'), "{expected}");
+    let written = rendered(&ViewFormat::PipelineState, pipeline, run, entries);
+    assert_eq!(written, expected);
+}
+
+#[test]
+fn the_state_is_what_its_template_makes_of_every_story() {
+    let play = whole_story();
+    for end in 0..=play.entries.len() {
+        check_pipeline_state(&play.pipeline, &play.run, &play.entries[..end]);
+    }
+    // More work than the file shows.
+    let mut play = Play::begin();
+    for number in 0..210 {
+        play.minute = play.minute.min(200);
+        play.report(if number % 3 == 0 { "bash-x" } else { "bash-y" }, &[]);
+    }
+    check_pipeline_state(&play.pipeline, &play.run, &play.entries);
+}
+
+#[test]
+fn the_state_is_what_its_template_makes_of_hostile_text() {
+    let mut random = TestRandom::new(43);
+    for _ in 0..200 {
+        let mut play = Play::begin();
+        let reason = random.hostile_text(30);
+        let reset = Happening::Person(PersonEvent::ResetAsked { reason });
+        play.happen(ann(), reset, Evidence::default());
+        check_pipeline_state(&play.pipeline, &play.run, &play.entries);
+    }
 }
 
 #[test]

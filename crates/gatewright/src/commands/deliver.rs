@@ -1,0 +1,56 @@
+//! `gatewright deliver`: delivers the work of a completed run, again if it failed before.
+
+use engine::Held;
+use runner::delivery::{self, DeliveryEnd};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
+use runtime::{find_run, person_only};
+use serde_json::json;
+use views::Style;
+
+use crate::arguments::OfRun;
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Deliver the work of a completed run on its branch, after a delivery that failed
+///
+/// Makes the commit, pushes the branch and makes the request to merge, as the pipeline or the start of
+/// the run says. What was done before is not repeated.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Deliver {
+    #[command(flatten)]
+    of: OfRun,
+}
+
+impl Deliver {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        person_only::require_person(context, "deliver", Held::Nobody)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let run = find_run::find_to_show(&workspace, self.of.run.as_deref())?
+            .run
+            .id;
+        match delivery::deliver(&mut workspace, &run)? {
+            DeliveryEnd::Done(delivered) => {
+                let text = views::delivered(&delivered);
+                let json = json!({
+                    "run": run.as_str(),
+                    "delivered": true,
+                    "commit": delivered.commit,
+                    "pushed": delivered.pushed,
+                    "request": delivered.request,
+                });
+                output.facts(|_| format!("{run} {text}\n"), || json)?;
+                Ok(Exit::Success)
+            }
+            DeliveryEnd::Failed(reason) => {
+                let line = format!("{run} could not be delivered: {reason}");
+                output.say_in(Style::Bad, &line);
+                output.say(&format!("`gatewright deliver {run}` repeats it"));
+                Ok(Exit::No)
+            }
+            DeliveryEnd::Nothing => Err(Failure::refused(format!("{run} has nothing to deliver"))
+                .hint(format!("`gatewright status {run}` shows how it stands"))),
+        }
+    }
+}

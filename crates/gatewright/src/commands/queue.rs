@@ -1,0 +1,155 @@
+//! `gatewright queue`: what waits, why, and in which order a worker takes it.
+
+use engine::{Held, RunId, Status};
+use runner::queue::{self, QueuedRun, Waits};
+use runner::wait_note::WaitNote;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::queue_order::{QueueOrder, QueuePlace};
+use runtime::workspace::Workspace;
+use runtime::{clock, find_run, person_only, transact};
+use store::Backend as _;
+use views::Untrusted;
+use views::queue::{QueueReason, QueueRow};
+
+use crate::exit::Exit;
+use crate::output::{Format, Output};
+
+/// Show what waits and why, or change the order
+///
+/// Lists the headless runs of all projects that are not over, in the order in which `gatewright worker` takes
+/// them. With a run and a place, moves that run; the history records who did it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Queue {
+    /// The queued run to move
+    #[arg(value_name = "RUN", requires = "place")]
+    run: Option<String>,
+    #[command(flatten)]
+    place: QueuePlaceArguments,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(id = "place", multiple = false, requires = "run")]
+pub(crate) struct QueuePlaceArguments {
+    /// Take this run before all other queued runs
+    #[arg(long)]
+    first: bool,
+    /// Take this run after all other queued runs
+    #[arg(long)]
+    last: bool,
+    /// Take this run before that one
+    #[arg(long, value_name = "OTHER")]
+    before: Option<String>,
+}
+
+impl Queue {
+    pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        match &self.run {
+            Some(run) => self.place(context, output, run),
+            None => show(context, output),
+        }
+    }
+
+    fn place(&self, context: &Context, output: &mut Output, run: &str) -> Result<Exit, Failure> {
+        person_only::require_person(context, "queue", Held::Nobody)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        let run = queued_run(&workspace, run)?;
+        let (place, words) = match &self.place.before {
+            Some(other) => {
+                let other = queued_run(&workspace, other)?;
+                let words = format!("before {other} in the queue");
+                (QueuePlace::Before(other), words)
+            }
+            None if self.place.last => (QueuePlace::Last, "to the end of the queue".to_owned()),
+            None => (QueuePlace::First, "to the front of the queue".to_owned()),
+        };
+        {
+            let _lock = QueueOrder::lock(&workspace.state)?;
+            let queued: Vec<RunId> = queue::look(&mut workspace, clock::now())?
+                .into_iter()
+                .filter(|it| it.summary.status == Status::Queued)
+                .map(|it| it.summary.id)
+                .collect();
+            let order = QueueOrder::with(&queued, &run, &place).ok_or_else(|| {
+                Failure::refused(format!("{run} cannot be put {words}"))
+                    .hint("`gatewright queue` shows the queued runs")
+            })?;
+            order.save(&workspace.state)?;
+        }
+        let message = format!("{} put it {words}", context.who().name());
+        let opened = workspace.read(&run)?;
+        transact::remark(&mut workspace, opened, None, &message)?;
+        output.say(&format!("put {run} {words}"));
+        Ok(Exit::Success)
+    }
+}
+
+/// Only a run that has not begun has a place.
+fn queued_run(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
+    let id = find_run::find(workspace, Some(word))?.run.id;
+    let summaries = workspace.store.runs(None)?;
+    let status = summaries.into_iter().find(|summary| summary.id == id);
+    match status.map(|summary| summary.status) {
+        Some(Status::Queued) => Ok(id),
+        status => {
+            let word = status.map_or("unknown", |status| status.word());
+            Err(Failure::refused(format!("{id} is {word}, not queued"))
+                .hint("`gatewright queue` shows the queued runs"))
+        }
+    }
+}
+
+fn show(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+    let now = clock::now();
+    let runs = match Workspace::if_exists(context)? {
+        Some(mut workspace) => queue::look(&mut workspace, now)?,
+        None => Vec::new(),
+    };
+    if runs.is_empty() && output.format() == Format::Text {
+        output.say("nothing is queued; `gatewright start --queue` queues a run");
+        return Ok(Exit::Success);
+    }
+    let rows: Vec<QueueRow> = runs.iter().map(row).collect();
+    output.facts(
+        |paint| views::queue::text(&rows, now, paint),
+        || views::queue::json(&rows),
+    )?;
+    Ok(Exit::Success)
+}
+
+fn row(queued: &QueuedRun) -> QueueRow {
+    let summary = &queued.summary;
+    QueueRow {
+        run: summary.id.clone(),
+        status: summary.status.word(),
+        task: Untrusted::new(&summary.task),
+        project: Untrusted::new(&summary.worktree),
+        waits: reason(&queued.waits),
+    }
+}
+
+/// What a run waits for, in the words of the views.
+pub(crate) fn reason(waits: &Waits) -> QueueReason {
+    match waits {
+        Waits::Worker => QueueReason::Worker,
+        Waits::Driven { by, note } => match note {
+            Some(WaitNote::Slot { runner }) => QueueReason::Slot {
+                by: by.clone(),
+                runner: runner.clone(),
+            },
+            Some(WaitNote::Pause { until, why }) => QueueReason::Pause {
+                until: *until,
+                why: Untrusted::new(why),
+            },
+            None => QueueReason::Driven { by: by.clone() },
+        },
+        Waits::Until(time) => QueueReason::Until(*time),
+        Waits::Turn(run) => QueueReason::Turn(run.clone()),
+        Waits::Tree(run) => QueueReason::Tree(run.clone()),
+        Waits::SameFiles { run, path } => QueueReason::SameFiles {
+            run: run.clone(),
+            path: Untrusted::new(path),
+        },
+        Waits::Person(why) => QueueReason::Person(Untrusted::new(why)),
+    }
+}

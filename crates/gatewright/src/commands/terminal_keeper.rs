@@ -1,0 +1,21 @@
+//! `gatewright terminal-keeper`: puts a terminal back whose program was killed.
+
+use runtime::failure::Failure;
+
+use crate::exit::Exit;
+use crate::keyboard;
+
+/// Wait until the input ends, then put the terminal back
+#[derive(Debug, clap::Args)]
+pub(crate) struct TerminalKeeper {}
+
+impl TerminalKeeper {
+    pub(crate) fn run(&self) -> Result<Exit, Failure> {
+        let kept = keyboard::keep();
+        kept.map_err(|cause| {
+            Failure::environment(format!("cannot keep the terminal ({cause})"))
+                .hint("type `stty sane`")
+        })?;
+        Ok(Exit::Success)
+    }
+}

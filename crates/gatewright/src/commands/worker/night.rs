@@ -1,0 +1,100 @@
+//! The summary with which a worker ends: what became of every run that it drove.
+
+use std::collections::BTreeMap;
+
+use engine::{RunId, Seconds, Status};
+use runner::drive_options::DriveEnd;
+use runner::queue;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+use views::Untrusted;
+use views::night::{Night, NightResult, NightRow};
+
+use crate::commands::queue::reason;
+use crate::output::Output;
+
+/// How driving each run ended the last time.
+pub(super) type Ends = BTreeMap<RunId, Result<DriveEnd, String>>;
+
+/// Prints the summary; nothing if there was nothing to do.
+pub(super) fn tell(
+    context: &Context,
+    output: &mut Output,
+    ends: &Ends,
+    lasted: Seconds,
+) -> Result<(), Failure> {
+    let Some(mut workspace) = Workspace::if_exists(context)? else {
+        return Ok(());
+    };
+    let mut rows = Vec::new();
+    for (run, end) in ends {
+        // A run that somebody has deleted meanwhile has no row.
+        if let Some(opened) = workspace.find(run)? {
+            rows.push(row(&opened, Some(end)));
+        }
+    }
+    let now = clock::now();
+    for queued in queue::look(&mut workspace, now)? {
+        let summary = &queued.summary;
+        if ends.contains_key(&summary.id) || summary.status != Status::Queued {
+            continue;
+        }
+        if let Some(opened) = workspace.find(&summary.id)? {
+            let mut row = row(&opened, None);
+            row.reason = Some(Untrusted::new(reason(&queued.waits).text(now)));
+            rows.push(row);
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let night = Night { rows, lasted };
+    output.facts(|paint| night.text(paint), || night.json())
+}
+
+fn row(opened: &OpenRun, end: Option<&Result<DriveEnd, String>>) -> NightRow {
+    let run = opened.run();
+    let id = &run.id;
+    let because = || views::night::reason(&opened.pipeline, run);
+    let typed = |command: &str| Some(format!("gatewright {command} {id}"));
+    let status = engine::status(&opened.pipeline, run);
+    let (result, reason, command) = match (status, end) {
+        (Status::Completed, _) => (NightResult::Done, None, None),
+        (Status::Failed, _) => (NightResult::Failed, because(), typed("why")),
+        (Status::Cancelled, _) => (NightResult::Cancelled, because(), None),
+        (Status::Waiting(why), _) => {
+            let reason = Some(Untrusted::new(why));
+            (NightResult::WaitsForYou, reason, typed("next"))
+        }
+        (Status::Queued | Status::Running, Some(Ok(DriveEnd::Waiting(why)))) => {
+            let reason = Some(Untrusted::new(why));
+            (NightResult::WaitsForYou, reason, typed("next"))
+        }
+        (Status::Queued | Status::Running, Some(Err(failure))) => {
+            let reason = Some(Untrusted::new(failure));
+            (NightResult::NotDone, reason, typed("resume"))
+        }
+        (Status::Queued | Status::Running, Some(Ok(_)) | None) => {
+            (NightResult::NotDone, None, typed("resume"))
+        }
+    };
+    NightRow {
+        run: id.clone(),
+        task: Untrusted::new(run.task.lines().next().unwrap_or_default()),
+        project: Untrusted::new(&opened.stored.home),
+        result,
+        reason,
+        used: run.used,
+        took: run.touched_at.since(run.started_at),
+        branch: branch(opened).map(Untrusted::new),
+        command,
+    }
+}
+
+/// The branch with the work of this run. A run in the tree of the project has none.
+fn branch(opened: &OpenRun) -> Option<String> {
+    let place = opened.run().place.as_ref();
+    place.map(|place| place.branch.name.clone())
+}

@@ -1,0 +1,264 @@
+//! The queue: tasks from a file, what waits and why, the order that a person chooses, and the summary of a worker.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use testkit::Ran;
+
+use super::fixture::{ONE, WRITES, World, until};
+
+/// Asks before anything is written.
+fn asking() -> String {
+    ONE.replace("start = \"writing\"", "start = \"asking\"")
+        .replace(
+            "[stages.writing]",
+            "[stages.asking]\nask = \"Begin?\"\non.yes = \"writing\"\non.no = \"stopped\"\n\n[stages.stopped]\nend = \"failed\"\n\n[stages.writing]",
+        )
+}
+
+/// Queues runs that work in the person's tree, one after another.
+fn line(world: &World, more: &str) -> String {
+    on_branches(world, &format!("--in-place {more}"))
+}
+
+/// Queues runs that work on branches of their own.
+fn on_branches(world: &World, more: &str) -> String {
+    let agent = world.programs().join("agent");
+    let agent = agent.display();
+    format!("start pipeline.toml --queue --stand-in {agent} {more}")
+}
+
+fn queue(world: &World, run: &str) {
+    let line = line(world, &format!("--task {run} --id {run}"));
+    world.gatewright(&line).succeeds();
+}
+
+/// The ids of all runs that are not over, in their order.
+fn order(world: &World) -> Vec<String> {
+    let rows = world.facts("queue");
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| row["run"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn waits(world: &World, run: &str) -> Value {
+    let rows = world.facts("queue");
+    let mut rows = rows.as_array().unwrap().iter();
+    let row = rows.find(|row| row["run"] == run);
+    row.map_or(Value::Null, |row| row["waits"].clone())
+}
+
+fn from_stdin(world: &World, text: &str) -> Ran {
+    let mut command = world.command(&line(world, "--tasks - --json"));
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn every_task_of_a_file_is_a_queued_run() {
+    let world = World::with(ONE, WRITES);
+    world.project.write("tasks.txt", "one\n\ntwo\n");
+    world
+        .gatewright(&line(&world, "--tasks tasks.txt"))
+        .succeeds();
+    let ran = from_stdin(&world, "three\nand more\n---\nfour\n").succeeds();
+    let queued: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(queued["queued"], 2);
+    assert_eq!(queued["runs"][0]["task"], "three\nand more");
+    assert_eq!(queued["runs"][1]["line"], 4);
+    let ran = world.gatewright("worker --once").succeeds();
+    assert_eq!(world.starts().len(), 4, "{ran}");
+    for (count, task) in ["one", "two", "three", "four"].into_iter().enumerate() {
+        let prompt = world.prompt(count + 1);
+        assert!(prompt.contains(&format!("> {task}")), "{prompt}");
+    }
+}
+
+#[test]
+fn a_bad_task_names_its_line_and_nothing_is_queued() {
+    let world = World::with(ONE, WRITES);
+    for (text, expected) in [("one\n---\n\n---\ntwo\n", "line 3"), ("", "line 1")] {
+        let ran = from_stdin(&world, text).exits(1);
+        assert!(ran.stderr.contains(expected), "{ran}");
+        assert!(order(&world).is_empty(), "{ran}");
+    }
+    world
+        .gatewright(&line(&world, "--tasks absent.txt"))
+        .exits(4);
+    for bad in [
+        "--tasks x --task y",
+        "--tasks x --id r-x",
+        "--tasks x --key k",
+    ] {
+        world.gatewright(&line(&world, bad)).exits(2);
+    }
+    let direct = line(&world, "--tasks x").replace("--queue", "");
+    world.gatewright(&direct).exits(2);
+    assert!(order(&world).is_empty());
+}
+
+#[test]
+fn five_hundred_tasks_are_one_command() {
+    let world = World::with(ONE, WRITES);
+    let tasks: String = (0..500).map(|number| format!("task {number}\n")).collect();
+    from_stdin(&world, &tasks).succeeds();
+    let rows = world.facts("queue");
+    let rows = rows.as_array().unwrap();
+    assert_eq!(rows.len(), 500);
+    assert_eq!(rows[0]["task"], "task 0");
+    assert_eq!(rows[499]["task"], "task 499");
+}
+
+#[test]
+fn the_queue_says_what_each_run_waits_for() {
+    let world = World::with(&asking(), WRITES);
+    assert_eq!(world.facts("queue"), json!([]));
+    for run in ["r-a", "r-b", "r-c"] {
+        queue(&world, run);
+    }
+    assert_eq!(waits(&world, "r-a"), json!({ "for": "worker" }));
+    assert_eq!(waits(&world, "r-b"), json!({ "for": "turn", "run": "r-a" }));
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(waits(&world, "r-a")["for"], "person");
+    assert_eq!(waits(&world, "r-b"), json!({ "for": "tree", "run": "r-a" }));
+    assert_eq!(world.status("r-b"), "queued");
+    world.gatewright("answer r-a no").succeeds();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(waits(&world, "r-b")["for"], "person");
+}
+
+#[test]
+fn a_run_that_waits_for_a_slot_says_so() {
+    let own = ONE.replace("note.txt", "notes/{run}.txt");
+    let world = World::with(
+        &own,
+        r#"while [ ! -e "$here/go" ]; do sleep 0.05; done
+mkdir -p notes; echo "note $count" > notes/$GATEWRIGHT_RUN.txt"#,
+    );
+    for run in ["r-a", "r-b"] {
+        let line = on_branches(&world, &format!("--task {run} --id {run}"));
+        world.gatewright(&line).succeeds();
+    }
+    let worker = world.begin("worker --limit stand-in=1");
+    let is_waiting = |run: &str| {
+        let waits = waits(&world, run);
+        waits["for"] == "slot" && waits["runner"] == "stand-in"
+    };
+    until("one waits for the other", || {
+        is_waiting("r-a") || is_waiting("r-b")
+    });
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    until("both are done", || order(&world).is_empty());
+    worker.interrupt();
+    worker.end().exits(130);
+}
+
+#[test]
+fn a_person_changes_the_order_and_the_history_has_it() {
+    let world = World::with(ONE, WRITES);
+    let runs = ["r-a", "r-b", "r-c", "r-d"];
+    runs.iter().for_each(|run| queue(&world, run));
+    for (typed, expected) in [
+        ("queue r-c --first", ["r-c", "r-a", "r-b", "r-d"]),
+        ("queue r-d --before r-a", ["r-c", "r-d", "r-a", "r-b"]),
+        ("queue r-c --last", ["r-d", "r-a", "r-b", "r-c"]),
+    ] {
+        world.gatewright(typed).succeeds();
+        assert_eq!(order(&world), expected, "{typed}");
+    }
+    let remarks = world.history_of("r-c", "noted");
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    queue(&world, "r-e");
+    assert_eq!(order(&world).last().map(String::as_str), Some("r-e"));
+    world.gatewright("worker --once").succeeds();
+    for (count, task) in ["r-d", "r-a", "r-b", "r-c", "r-e"].into_iter().enumerate() {
+        let prompt = world.prompt(count + 1);
+        assert!(prompt.contains(&format!("> {task}")), "{prompt}");
+    }
+}
+
+#[test]
+fn only_a_person_moves_a_run_and_only_one_that_has_not_begun() {
+    let world = World::with(ONE, WRITES);
+    queue(&world, "r-a");
+    queue(&world, "r-b");
+    let mut agent = world.command("queue r-b --first");
+    let ran = Ran::from(agent.env("CLAUDECODE", "1").output().unwrap()).exits(1);
+    assert!(ran.stderr.contains("GW-R"), "{ran}");
+    assert_eq!(order(&world), ["r-a", "r-b"]);
+    for (bad, code) in [
+        ("queue r-b", 2),
+        ("queue --first", 2),
+        ("queue r-b --first --last", 2),
+        ("queue r-b --before r-b", 1),
+        ("queue r-b --before r-x", 3),
+    ] {
+        world.gatewright(bad).exits(code);
+    }
+    world.gatewright("worker --once").succeeds();
+    world.gatewright("queue r-a --first").exits(1);
+}
+
+#[test]
+fn a_run_begins_at_its_time_and_holds_nobody_up() {
+    let world = World::with(ONE, WRITES);
+    let later = line(&world, "--task later --id r-later --at +2d");
+    world.gatewright(&later).succeeds();
+    assert_eq!(waits(&world, "r-later")["for"], "time");
+    let soon = line(&world, "--task soon --id r-soon --at +1s");
+    world.gatewright(&soon).succeeds();
+    let worker = world.begin("worker --once");
+    until("its time has come", || {
+        world.status("r-soon") == "completed"
+    });
+    assert_eq!(world.status("r-later"), "queued");
+    worker.interrupt();
+    let ran = worker.end().exits(130);
+    assert!(ran.stdout.contains("r-later"), "{ran}");
+    for bad in ["soon", "2020-01-01T00:00"] {
+        let line = line(&world, &format!("--task x --at {bad}"));
+        world.gatewright(&line).exits(2);
+    }
+    // A person who names the run starts it now.
+    world.gatewright("resume r-later").succeeds();
+}
+
+#[test]
+fn a_worker_ends_with_a_summary_of_what_became_of_each_run() {
+    let world = World::with(
+        &ONE.replace("on.done", "retry = 0\non.crashed = \"stopped\"\non.done")
+            .replace(
+                "[stages.complete]",
+                "[stages.stopped]\nend = \"failed\"\n\n[stages.complete]",
+            ),
+        r#"[ "$count" = 2 ] && exit 3; echo "note $count" > note.txt"#,
+    );
+    queue(&world, "r-a");
+    queue(&world, "r-b");
+    let night = world.facts("worker --once");
+    assert_eq!(night["counts"]["done"], 1, "{night}");
+    assert_eq!(night["counts"]["failed"], 1);
+    let rows = night["runs"].as_array().unwrap();
+    let of = |run: &str| rows.iter().find(|row| row["run"] == run).unwrap();
+    assert_eq!(of("r-a")["result"], "done");
+    assert_eq!(of("r-a")["branch"], Value::Null);
+    let reason = of("r-b")["reason"].as_str().unwrap();
+    assert!(reason.contains("crashed"), "{reason}");
+    assert_eq!(of("r-b")["command"], "gatewright why r-b");
+    world.pipeline(&asking());
+    queue(&world, "r-c");
+    queue(&world, "r-d");
+    let ran = world.gatewright("worker --once").succeeds();
+    assert!(ran.stdout.contains("waits for you\n  r-c"), "{ran}");
+    assert!(ran.stdout.contains("not done\n  r-d"), "{ran}");
+    let nothing = world.gatewright("worker --once").succeeds();
+    assert!(!nothing.stdout.contains("r-a"), "{nothing}");
+}

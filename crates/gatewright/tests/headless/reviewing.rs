@@ -1,0 +1,141 @@
+//! What reviewers and people get to see: the change since the run began, and the results of checks.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::fixture::{World, says};
+
+/// One writes, the commands check, one looks at it, and a person decides.
+const REVIEWED: &str = r#"
+name  = "reviewed"
+about = "Have a change looked at."
+start = "writing"
+
+[artifacts.review]
+path    = "review.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "rejected"] }
+
+[stages.writing]
+agent   = "writer"
+on.done = "testing"
+
+[stages.testing]
+check     = ["grep -q hello code.txt"]
+on.passed = "reviewing"
+on.failed = "stopped"
+
+[stages.reviewing]
+agent       = "critic"
+writes      = []
+leaves      = ["review"]
+on.approved = "agreeing"
+on.rejected = "stopped"
+
+[stages.agreeing]
+ask    = "Take it?"
+on.yes = "complete"
+on.no  = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+const WORKS: &str = r#"
+case $GATEWRIGHT_AGENT in
+writer) echo "hello world" >> code.txt; echo new > other.txt; eval "$EXTRA" ;;
+critic) echo '{ "status": "approved" }' > review.json ;;
+esac"#;
+
+fn world(script: &str) -> World {
+    let world = World::with(REVIEWED, script);
+    world.project.write("code.txt", "first\nlast\n");
+    world.project.write("mine.txt", "of the person\n");
+    let git = "git add code.txt && git -c user.name=a -c user.email=a@b commit -qm start";
+    assert!(world.project.shell(git).status().unwrap().success());
+    // What a person changed before the run began is not its change.
+    world.project.write("mine.txt", "still of the person\n");
+    world
+}
+
+#[test]
+fn a_reviewer_gets_the_diff_the_files_and_the_results_of_checks() {
+    let world = world(WORKS);
+    world.run("").exits(6);
+    let writer = world.prompt(1);
+    assert!(!writer.contains("+hello"), "{writer}");
+    let critic = world.prompt(2);
+    for part in [
+        "2 files changed since the run began",
+        "code.txt (changed, +1 -0)",
+        "other.txt (new, +1 -0)",
+        "\n+hello world\n",
+        " last\n",
+        "testing passed",
+        "$ grep -q hello code.txt: exit 0",
+    ] {
+        says(&critic, part);
+    }
+    assert!(!critic.contains("mine.txt"), "{critic}");
+}
+
+#[test]
+fn a_long_diff_is_cut_in_the_prompt_and_complete_in_a_file() {
+    let many = "i=0; while [ $i -lt 60000 ]; do echo \"line $i\"; i=$((i + 1)); done >> code.txt";
+    let world = world(&WORKS.replace("eval \"$EXTRA\"", many));
+    world.run("").exits(6);
+    let critic = world.prompt(2);
+    says(&critic, "cut here");
+    assert!(critic.len() < 300_000, "{}", critic.len());
+    let (_, rest) = critic.split_once("complete in `").unwrap();
+    let whole = fs::read_to_string(rest.split('`').next().unwrap()).unwrap();
+    says(&whole, "+line 59999\n");
+}
+
+#[test]
+fn what_is_secret_is_in_no_diff() {
+    let world = world(&WORKS.replace(
+        "eval \"$EXTRA\"",
+        "echo token ghp_0123456789abcdefghijklmnopqrstuvwxyz >> code.txt",
+    ));
+    world.run("").exits(6);
+    let critic = world.prompt(2);
+    says(&critic, "+token");
+    assert!(!critic.contains("ghp_0123"), "{critic}");
+}
+
+#[test]
+fn a_question_shows_what_it_asks_about() {
+    let world = world(WORKS);
+    world.run("").exits(6);
+    for line in ["next r-test", "answer r-test"] {
+        let ran = world.gatewright(line).succeeds();
+        says(&ran.stdout, "other.txt (new");
+        says(&ran.stdout, "+hello world");
+        says(&ran.stdout, "approved");
+    }
+    let next = world.facts("next r-test");
+    assert_eq!(next["change"]["all"], 2, "{next}");
+    let diff = world.facts("diff r-test");
+    assert_eq!(diff["since"], "start");
+    assert_eq!(diff["checks"][0]["stage"], "testing");
+    says(diff["diff"].as_str().unwrap(), "+hello world");
+    // At the prompt of a terminal, too.
+    let ran = world.person("resume r-test", "no\n");
+    says(&ran.stdout, "+hello world");
+    assert_eq!(world.status("r-test"), "failed");
+}
+
+#[test]
+fn without_git_nothing_is_compared_and_the_run_goes_on() {
+    let world = World::new(testkit::Project::new(super::fixture::PROGRAM), WORKS);
+    world.pipeline(REVIEWED);
+    world.project.write("code.txt", "first\n");
+    world.run("").exits(6);
+    assert_eq!(world.facts("next r-test")["change"], Value::Null);
+    says(&world.gatewright("diff r-test").exits(1).stderr, "git");
+}

@@ -1,0 +1,231 @@
+//! Delivers the work of a completed run that has a branch of its own: a commit, a push, a request to merge.
+//!
+//! Each part can be repeated. What fails leaves the run completed, with the reason in its history.
+
+mod commit;
+mod outward;
+
+use std::path::PathBuf;
+
+use engine::{Deliver, Delivered, DeliveryState, EngineEvent, Run, RunId, RunPlace, Status};
+use runtime::drive_settings::{DeliverRequest, DriveSettings};
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{clock, run_branch};
+use store::Backend as _;
+
+use crate::engine_event;
+use crate::lease::Lease;
+use crate::run_place;
+use outward::{Outward, Request, RequestText};
+
+/// The remote of a pull request where none is named.
+const DEFAULT_REMOTE: &str = "origin";
+
+/// What makes the request where nothing is named.
+const DEFAULT_REQUEST: &str = "gh";
+
+/// How the delivery of a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryEnd {
+    /// There is nothing to deliver: it works in the person's tree, is not completed, or is not to be delivered.
+    Nothing,
+    Done(Delivered),
+    /// It can be repeated.
+    Failed(String),
+}
+
+/// What is to be handed over, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DeliveryPlan {
+    deliver: Deliver,
+    remote: Option<String>,
+    request: Vec<String>,
+}
+
+/// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
+pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
+    let opened = workspace.read(run)?;
+    let settings = DriveSettings::load(&workspace.state, run)?;
+    let plan = DeliveryPlan::of(&opened, &settings.deliver);
+    let Some(place) = due(&opened, &plan) else {
+        return Ok(settled(workspace, &opened));
+    };
+    let lease = Lease::take(workspace, run)?;
+    workspace.fence = Some(lease.fence);
+    let done = deliver_place(workspace, &opened, &place, &plan);
+    let recorded = record(workspace, opened, done);
+    workspace.fence = None;
+    drop(lease);
+    recorded
+}
+
+/// The place whose work is to be delivered now.
+fn due(opened: &OpenRun, plan: &DeliveryPlan) -> Option<RunPlace> {
+    let place = opened.run().place.clone()?;
+    let is_completed = engine::status(&opened.pipeline, opened.run()) == Status::Completed;
+    let is_open = place.delivered().is_none() && place.folder.is_some();
+    (is_completed && is_open && plan.deliver != Deliver::Nothing).then_some(place)
+}
+
+/// What was done before. A run that will never deliver is not looked at again.
+fn settled(workspace: &Workspace<'_>, opened: &OpenRun) -> DeliveryEnd {
+    if engine::is_over(&opened.pipeline, opened.run()) {
+        run_place::set_delivered(&workspace.state, &opened.run().id);
+    }
+    let place = opened.run().place.as_ref();
+    match place.map(|place| &place.delivery) {
+        Some(DeliveryState::Done(delivered)) => DeliveryEnd::Done(delivered.clone()),
+        Some(DeliveryState::Open | DeliveryState::Failed { .. }) | None => DeliveryEnd::Nothing,
+    }
+}
+
+impl DeliveryPlan {
+    /// What the person asked for counts before what the definition says.
+    fn of(opened: &OpenRun, wanted: &DeliverRequest) -> Self {
+        let defined = opened.pipeline.definition().placement.delivery.as_ref();
+        let deliver = wanted.deliver.or(defined.map(|it| it.deliver));
+        let deliver = deliver.unwrap_or(Deliver::Branch);
+        let remote = wanted.remote.clone();
+        let remote = remote.or_else(|| defined.and_then(|it| it.remote.clone()));
+        let request = Some(&wanted.request).filter(|words| !words.is_empty());
+        let request = request.or_else(|| defined.map(|it| &it.request));
+        Self {
+            deliver,
+            remote: match deliver {
+                Deliver::PullRequest => Some(remote.unwrap_or_else(|| DEFAULT_REMOTE.to_owned())),
+                Deliver::Branch | Deliver::Nothing => remote,
+            },
+            request: request.cloned().unwrap_or_default(),
+        }
+    }
+
+    fn request(&self) -> Option<Request> {
+        match self.deliver {
+            Deliver::PullRequest if self.request.is_empty() => {
+                Some(Request::parse(&[DEFAULT_REQUEST.to_owned()]))
+            }
+            Deliver::PullRequest => Some(Request::parse(&self.request)),
+            Deliver::Branch | Deliver::Nothing => None,
+        }
+    }
+}
+
+fn deliver_place(
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
+    place: &RunPlace,
+    plan: &DeliveryPlan,
+) -> Result<Delivered, Failure> {
+    let project = workspace.project_of(opened)?;
+    let report = report(workspace, opened)?;
+    let title = title(opened.run());
+    let message = commit::message(opened, &title, &report);
+    let commit = commit::commit(&project, opened, place, &message)?;
+    let mut delivered = Delivered {
+        commit,
+        pushed: None,
+        request: None,
+    };
+    if delivered.commit == place.branch.base {
+        // The run changed nothing, so there is nothing to push or to merge.
+        return Ok(delivered);
+    }
+    let outward = Outward {
+        folder: &project.root,
+        environment: &workspace.context.environment,
+    };
+    if let Some(remote) = &plan.remote {
+        outward.push(remote, &place.branch.name)?;
+        delivered.pushed = Some(remote.clone());
+    }
+    if let Some(request) = plan.request() {
+        let body = body_file(workspace, &opened.run().id, &report)?;
+        let says = RequestText {
+            title: &title,
+            report: &report,
+            file: &body,
+        };
+        delivered.request = Some(outward.request(&request, &place.branch, &says)?);
+    }
+    Ok(delivered)
+}
+
+fn record(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    done: Result<Delivered, Failure>,
+) -> Result<DeliveryEnd, Failure> {
+    let (event, end) = match done {
+        Ok(delivered) => (
+            EngineEvent::Delivered(delivered.clone()),
+            DeliveryEnd::Done(delivered),
+        ),
+        Err(failure) => {
+            let reason = views::line(&failure.to_string());
+            let event = EngineEvent::DeliveryFailed {
+                reason: reason.clone(),
+            };
+            (event, DeliveryEnd::Failed(reason))
+        }
+    };
+    let run = opened.run().id.clone();
+    engine_event::submit(workspace, opened, &event, None)?;
+    run_place::set_delivered(&workspace.state, &run);
+    Ok(end)
+}
+
+/// The first line of the task, as a commit's subject.
+fn title(run: &Run) -> String {
+    const LONGEST: usize = 72;
+    let line = run.task.trim().lines().next().unwrap_or_default();
+    let line = views::line(line);
+    match line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
+        None => line,
+    }
+}
+
+/// The report of the run as Markdown, from its journal.
+fn report(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
+    let mut entries = Vec::new();
+    let run = &opened.run().id;
+    workspace.store.walk(run, u64::MAX, &mut |stored| {
+        entries.push((stored.number, stored.entry.clone()));
+        Ok(())
+    })?;
+    let numbered: Vec<(u64, &engine::Entry)> = entries
+        .iter()
+        .map(|(number, entry)| (*number, entry))
+        .collect();
+    let context = views::RunContext {
+        project: &opened.stored.home,
+        now: clock::now(),
+        freshness: views::Freshness::Fresh,
+    };
+    Ok(views::report(
+        &opened.pipeline,
+        opened.run(),
+        &numbered,
+        context,
+    ))
+}
+
+/// The text of the request, in a file that its command reads.
+fn body_file(workspace: &Workspace<'_>, run: &RunId, report: &str) -> Result<PathBuf, Failure> {
+    let path = run_branch::run_folder(&workspace.state, run).join("request.md");
+    std::fs::write(&path, report).map_err(Failure::file("write to", &path))?;
+    Ok(path)
+}
+
+/// Commits whatever a run left that was not delivered, so that its worktree can be removed.
+pub fn keep_work(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>, Failure> {
+    let Some(place) = &opened.run().place else {
+        return Ok(None);
+    };
+    let Ok(project) = workspace.project_of(opened) else {
+        return Ok(None);
+    };
+    let message = commit::message(opened, &format!("What {} left", opened.run().id), "");
+    commit::commit(&project, opened, place, &message).map(Some)
+}

@@ -1,0 +1,201 @@
+//! The commit of a run on its branch.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use engine::RunPlace;
+use evidence::{Project, artifact_path};
+use runtime::failure::Failure;
+use runtime::workspace::OpenRun;
+
+use crate::run_place::{Checkout, complaint};
+
+/// Names the run in a commit that it made.
+const TRAILER: &str = "Gatewright-Run";
+
+/// The longest report in a commit's message.
+const LONGEST_REPORT: usize = 16 * 1024;
+
+/// The message: the task, the report, and the run.
+pub(super) fn message(opened: &OpenRun, title: &str, report: &str) -> String {
+    let run = opened.run();
+    let task = run.task.trim();
+    let task = if task != title {
+        format!("{}\n\n", views::safe(task))
+    } else {
+        Default::default()
+    };
+    let cut = report
+        .char_indices()
+        .map(|(at, _)| at)
+        .take_while(|at| *at <= LONGEST_REPORT);
+    let report = &report[..cut
+        .last()
+        .filter(|_| report.len() > LONGEST_REPORT)
+        .unwrap_or(report.len())];
+    // A line that begins like a comment is kept, because git gets the message with no editor between.
+    let report = report.trim();
+    let report = if report.is_empty() {
+        String::new()
+    } else {
+        format!("{report}\n\n")
+    };
+    format!(
+        "{title}\n\n{task}{report}{TRAILER}: {}\nGatewright-Pipeline: {}\n",
+        run.id,
+        opened.pipeline.definition().name
+    )
+}
+
+/// Commits all of the run's files on its branch and returns the commit. A run that changed nothing has the
+/// commit that it began with. A repeated call returns the same commit.
+pub(super) fn commit(
+    project: &Project,
+    opened: &OpenRun,
+    place: &RunPlace,
+    message: &str,
+) -> Result<String, Failure> {
+    let here = Checkout::of(project)?;
+    let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let head = head.ok_or_else(|| {
+        Failure::environment("the run's worktree has no commit").hint("check it with `git status`")
+    })?;
+    add(&here, project, opened)?;
+    let tree = text(here.ask(&["write-tree"])?);
+    let head_tree = text(here.ask(&["rev-parse", &format!("{head}^{{tree}}")])?);
+    let is_ours = has_trailer(&here, &head, opened)?;
+    if tree == head_tree && (head == place.branch.base || is_ours) {
+        set_branch(&here, place, &head)?;
+        return Ok(head);
+    }
+    // Where the agent committed all by itself, this commit has only the message.
+    let commit = write_commit(&here, &tree, &head, message)?;
+    set_branch(&here, place, &commit)?;
+    Ok(commit)
+}
+
+/// Puts into the index what counts: all changes of tracked files, and new files that are neither ignored,
+/// nor litter, nor views, nor what the pipeline says that nobody commits.
+fn add(here: &Checkout<'_>, project: &Project, opened: &OpenRun) -> Result<(), Failure> {
+    here.ask(&["add", "--update"])?;
+    let mut new: Vec<Vec<u8>> = evidence::tree::files(project)?;
+    let left_out = left_out(here, opened)?;
+    let tracked = split(&here.ask(&["ls-files", "-z", "--cached"])?);
+    new.retain(|path| {
+        tracked.binary_search(path).is_err() && left_out.binary_search(path).is_err()
+    });
+    if new.is_empty() {
+        return Ok(());
+    }
+    let words = ["add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+    let mut command = here.command()?;
+    command.env("GIT_LITERAL_PATHSPECS", "1").args(words);
+    let mut input = tempfile::tempfile().map_err(evidence::Error::GitStart)?;
+    let written = input.write_all(&new.join(&0));
+    written.map_err(evidence::Error::GitStart)?;
+    std::io::Seek::rewind(&mut input).map_err(evidence::Error::GitStart)?;
+    here.succeed(command.stdin(Stdio::from(input))).map(drop)
+}
+
+/// New files that nobody commits: views, and what the pipeline tells git to ignore.
+fn left_out(here: &Checkout<'_>, opened: &OpenRun) -> Result<Vec<Vec<u8>>, Failure> {
+    let (definition, run) = (opened.pipeline.definition(), opened.run());
+    let views = definition.views.iter();
+    let views = views.filter_map(|view| artifact_path(&view.path, definition, run, None).ok());
+    let views = views.map(|path| format!("--exclude=/{}", path.as_str()));
+    let ignores = definition
+        .ignores
+        .iter()
+        .map(|line| format!("--exclude={line}"));
+    let patterns: Vec<String> = views.chain(ignores).collect();
+    if patterns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut command = here.command()?;
+    command
+        .args(["ls-files", "-z", "--others", "--ignored"])
+        .args(patterns);
+    Ok(split(&here.succeed(&mut command)?))
+}
+
+fn split(listed: &[u8]) -> Vec<Vec<u8>> {
+    let paths = listed
+        .split(|byte| *byte == 0)
+        .filter(|path| !path.is_empty());
+    let mut paths: Vec<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+    paths.sort_unstable();
+    paths
+}
+
+fn has_trailer(here: &Checkout<'_>, commit: &str, opened: &OpenRun) -> Result<bool, Failure> {
+    let format = format!("--format=%(trailers:key={TRAILER},valueonly)");
+    let named = text(here.ask(&["log", "-1", &format, commit])?);
+    Ok(named
+        .lines()
+        .any(|line| line.trim() == opened.run().id.as_str()))
+}
+
+/// The author is the person, as git knows them.
+fn write_commit(
+    here: &Checkout<'_>,
+    tree: &str,
+    parent: &str,
+    message: &str,
+) -> Result<String, Failure> {
+    let mut command = here.command()?;
+    if here.line(&["config", "user.email"])?.is_none() {
+        command.args([
+            "-c",
+            "user.name=gatewright",
+            "-c",
+            "user.email=gatewright@localhost",
+        ]);
+    }
+    command.args([
+        "commit-tree",
+        "--no-gpg-sign",
+        tree,
+        "-p",
+        parent,
+        "-m",
+        message,
+    ]);
+    Ok(text(here.succeed(&mut command)?))
+}
+
+/// Moves the branch, if nobody else did meanwhile.
+fn set_branch(here: &Checkout<'_>, place: &RunPlace, commit: &str) -> Result<(), Failure> {
+    let name = &place.branch.name;
+    let before = here.branch_tip(name)?;
+    if before.as_deref() == Some(commit) {
+        return Ok(());
+    }
+    if let Some(before) = &before {
+        let mut command = here.command()?;
+        command.args(["merge-base", "--is-ancestor", before, commit]);
+        if !here.output(&mut command)?.status.success() {
+            let message =
+                format!("the branch {name} has commits that the run's worktree does not have");
+            return Err(Failure::refused(message).hint("merge them there, or rename the branch"));
+        }
+    }
+    let full = format!("refs/heads/{name}");
+    let zeros = "0".repeat(commit.len());
+    let mut command = here.command()?;
+    command.args(["update-ref", "-m", "gatewright: deliver"]);
+    command.args([&full, commit, before.as_deref().unwrap_or(&zeros)]);
+    let output = here.output(&mut command)?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Failure::environment(format!(
+            "git cannot move the branch {name} ({})",
+            complaint(&output)
+        ))
+        .hint("deliver again"))
+    }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}

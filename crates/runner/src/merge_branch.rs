@@ -1,0 +1,132 @@
+//! Brings the branch of a run into the person's tree, where the two do not contradict each other.
+
+use std::path::Path;
+
+use engine::{RunBranch, Status};
+use evidence::Project;
+use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
+
+use crate::delivery;
+use crate::run_place::{Checkout, complaint};
+
+/// How the merge ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchMerge {
+    /// The person's branch had it already.
+    Nothing { branch: String },
+    Merged {
+        branch: String,
+        commit: String,
+        files: usize,
+    },
+    /// Both sides changed these. Nothing was changed.
+    Conflict { branch: String, paths: Vec<String> },
+}
+
+/// Merges the branch of a run into the tree in which it was started.
+pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge, Failure> {
+    let run = &opened.run().id;
+    let Some(place) = &opened.run().place else {
+        let failure = Failure::refused(format!(
+            "{run} works in your tree, so there is nothing to merge"
+        ));
+        return Err(failure.hint("`git status` shows its changes"));
+    };
+    may_merge(opened)?;
+    if place.delivered().is_none() && opened.has_project() {
+        delivery::keep_work(workspace, opened)?;
+    }
+    let home = Project::find(Path::new(&opened.stored.home))?;
+    let here = Checkout::of(&home)?;
+    let branch = &place.branch;
+    let tip = here.branch_tip(&branch.name)?.ok_or_else(|| {
+        Failure::not_found(format!("the branch {} of {run} is gone", branch.name))
+            .hint("`git reflog` may still have its commits")
+    })?;
+    merge_tip(&here, branch, &tip)
+}
+
+fn may_merge(opened: &OpenRun) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let hint = match engine::status(&opened.pipeline, opened.run()) {
+        Status::Completed => return Ok(()),
+        Status::Queued | Status::Running | Status::Waiting(_) => {
+            format!("`gatewright status {run}` shows where it is")
+        }
+        Status::Failed | Status::Cancelled => {
+            String::from("its branch is yours: merge it with git if you want its work anyway")
+        }
+    };
+    Err(Failure::refused(format!("{run} is not completed")).hint(hint))
+}
+
+fn merge_tip(here: &Checkout<'_>, branch: &RunBranch, tip: &str) -> Result<BranchMerge, Failure> {
+    let name = branch.name.clone();
+    let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let head = head.unwrap_or_default();
+    let mut command = here.command()?;
+    command.args(["merge-base", "--is-ancestor", tip, &head]);
+    if here.output(&mut command)?.status.success() {
+        return Ok(BranchMerge::Nothing { branch: name });
+    }
+    if let Some(paths) = conflicts(here, &head, tip)? {
+        return Ok(BranchMerge::Conflict {
+            branch: name,
+            paths,
+        });
+    }
+    let mut command = here.command()?;
+    if here.line(&["config", "user.email"])?.is_none() {
+        command.args([
+            "-c",
+            "user.name=gatewright",
+            "-c",
+            "user.email=gatewright@localhost",
+        ]);
+    }
+    command.args(["merge", "--quiet", "--no-edit", "--no-gpg-sign", &name]);
+    let output = here.output(&mut command)?;
+    if !output.status.success() {
+        let message = format!("git does not merge {name} ({})", complaint(&output));
+        return Err(Failure::refused(message).hint("commit or stash your changes, then retry"));
+    }
+    let commit = here.line(&["rev-parse", "HEAD"])?.unwrap_or_default();
+    let changed = here.ask(&["diff", "--name-only", "-z", &head, &commit])?;
+    Ok(BranchMerge::Merged {
+        branch: name,
+        commit,
+        files: changed.iter().filter(|byte| **byte == 0).count(),
+    })
+}
+
+/// The paths that both sides changed, if a merge would need a person.
+fn conflicts(here: &Checkout<'_>, head: &str, tip: &str) -> Result<Option<Vec<String>>, Failure> {
+    let mut command = here.command()?;
+    command.args([
+        "merge-tree",
+        "--write-tree",
+        "--name-only",
+        "--no-messages",
+        "-z",
+        head,
+        tip,
+    ]);
+    let output = here.output(&mut command)?;
+    match output.status.code() {
+        Some(0) => Ok(None),
+        Some(1) => {
+            let fields = output.stdout.split(|byte| *byte == 0).skip(1);
+            let paths = fields.filter(|path| !path.is_empty());
+            let mut paths: Vec<String> = paths
+                .map(|path| String::from_utf8_lossy(path).into_owned())
+                .collect();
+            paths.dedup();
+            Ok(Some(paths))
+        }
+        _ => Err(
+            Failure::environment(format!("git failed ({})", complaint(&output)))
+                .hint("repair the repository and retry"),
+        ),
+    }
+}

@@ -1,0 +1,112 @@
+//! One notice for each real event: a run that is driven again and still waits for the same thing is not told twice.
+
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{RunId, Status};
+use runtime::drive_settings::DriveSettings;
+use runtime::failure::Failure;
+use runtime::notify_target::NotifyTarget;
+use runtime::state::{self, State};
+use runtime::transact;
+use runtime::workspace::{OpenRun, Workspace};
+use serde_json::{Value, json};
+
+use crate::notify;
+use crate::progress::Watcher;
+
+/// Tells every target of the run that does not know it yet. A notice that fails is said, recorded, and tried again
+/// when the run is next driven to the same place.
+pub(crate) fn tell(
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
+    status: &Status,
+    watcher: &mut dyn Watcher,
+) -> Result<(), Failure> {
+    let run = &opened.run().id;
+    let targets = DriveSettings::load(&workspace.state, run)?.notify;
+    if targets.is_empty() || !notify::is_worth_a_notice(status) {
+        return Ok(());
+    }
+    let mut told = Told::read(&workspace.state, run, event(opened, status));
+    for target in targets {
+        let name = evidence::hash(target.as_bytes()).to_string();
+        let Some(parsed) = NotifyTarget::parse(&target).ok() else {
+            continue;
+        };
+        if told.targets.contains(&name) {
+            continue;
+        }
+        match notify::send(workspace, opened, status, &parsed) {
+            Ok(()) => {
+                told.targets.push(name);
+                told.write(&workspace.state, run)?;
+            }
+            Err(message) => {
+                watcher.remark(&message);
+                let current = workspace.read(run)?;
+                transact::remark(workspace, current, None, &message)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What happened, in so far as it happens once. A later visit, another attempt, another answer or another grant of
+/// the budget makes it another event; driving the run again does not.
+fn event(opened: &OpenRun, status: &Status) -> String {
+    let run = opened.run();
+    let reason = match status {
+        Status::Waiting(why) => why.as_str(),
+        Status::Queued
+        | Status::Running
+        | Status::Completed
+        | Status::Failed
+        | Status::Cancelled => "",
+    };
+    let text = format!(
+        "{} {} {} {} {} {reason}",
+        status.word(),
+        run.position.visit,
+        run.last_dispatch,
+        run.position.happened.len(),
+        run.grants,
+    );
+    evidence::hash(text.as_bytes()).to_string()
+}
+
+/// Who was told of the latest event of a run. The targets may hold secrets, so only their hashes are kept.
+struct Told {
+    event: String,
+    targets: Vec<String>,
+}
+
+impl Told {
+    fn read(state: &State, run: &RunId, event: String) -> Self {
+        let text = fs::read_to_string(path(state, run)).unwrap_or_default();
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let targets = match value["event"].as_str() {
+            Some(told) if told == event => value["targets"].as_array(),
+            Some(_) | None => None,
+        };
+        let targets = targets.into_iter().flatten();
+        let targets = targets.filter_map(|target| Some(target.as_str()?.to_owned()));
+        Self {
+            targets: targets.collect(),
+            event,
+        }
+    }
+
+    fn write(&self, state: &State, run: &RunId) -> Result<(), Failure> {
+        let path = path(state, run);
+        let value = json!({ "event": self.event, "targets": self.targets });
+        state::write_durably(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+    }
+}
+
+fn path(state: &State, run: &RunId) -> PathBuf {
+    state
+        .folder()
+        .join("headless")
+        .join(format!("{run}.notified"))
+}

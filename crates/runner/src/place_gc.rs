@@ -1,0 +1,48 @@
+//! Removes the worktrees of runs that are over. Their branches stay, with all of their work.
+
+use std::fs;
+use std::path::Path;
+
+use engine::RunId;
+use evidence::Project;
+use runtime::failure::Failure;
+use runtime::run_branch;
+use runtime::workspace::Workspace;
+
+use crate::{delivery, run_place};
+
+/// Removes all that can be removed, and returns the runs whose worktrees are gone now.
+pub fn collect(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> {
+    let mut removed = Vec::new();
+    for run in placed_runs(workspace) {
+        // One that cannot be removed does not keep the others.
+        if matches!(collect_one(workspace, &run), Ok(true)) {
+            removed.push(run);
+        }
+    }
+    Ok(removed)
+}
+
+fn placed_runs(workspace: &Workspace<'_>) -> Vec<RunId> {
+    let listed = fs::read_dir(run_branch::places(&workspace.state));
+    let names = listed.into_iter().flatten().filter_map(Result::ok);
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| RunId::parse(&name).ok()).collect()
+}
+
+/// Removes the worktree of a run that is over, after its work is kept on its branch.
+pub fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
+    let Some(opened) = workspace.find(run)? else {
+        // The run was deleted, after its work was kept.
+        return run_place::remove_unknown(&workspace.state, run).map(|()| true);
+    };
+    if !engine::is_over(&opened.pipeline, opened.run()) {
+        return Ok(false);
+    }
+    if opened.has_project() && opened.run().place.is_some() {
+        delivery::keep_work(workspace, &opened)?;
+    }
+    let home = Project::find(Path::new(&opened.stored.home))?;
+    run_place::remove(&workspace.state, run, &home)?;
+    Ok(true)
+}

@@ -1,0 +1,149 @@
+//! What a run has changed since it began, and what its checks said.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use engine::{Dispatch, Duty, Fact, StageName, TreeAccess};
+use evidence::{ChangedText, Side, Since};
+use store::Backend as _;
+use views::Untrusted;
+use views::change::{ChangeReport, ChangeSince, ChangedFile, CheckRun, FileChange};
+
+use crate::failure::Failure;
+use crate::trust::diff;
+use crate::workspace::{OpenRun, Workspace};
+
+/// A longer diff is cut: nobody reads it, and it must fit into memory many times.
+const LONGEST_DIFF: usize = 2 * 1024 * 1024;
+
+/// Does this work look at the work of others?
+pub fn is_for(dispatch: &Dispatch) -> bool {
+    match dispatch.duty {
+        Duty::Review { .. } => true,
+        Duty::Work => dispatch.reach == TreeAccess::ReadsOnly,
+        Duty::Open | Duty::Fix { .. } | Duty::Step { .. } => false,
+    }
+}
+
+/// The change, and the latest result of each check. The inner error says why the change cannot be shown.
+pub fn of(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+) -> Result<Result<ChangeReport, String>, Failure> {
+    let run = opened.run();
+    let changed = workspace.looking(opened, &BTreeMap::new(), |looking| {
+        Ok(evidence::changed_texts(run.base, looking))
+    })?;
+    let changed = match changed {
+        Ok(changed) => changed,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let mut files = Vec::new();
+    let mut text = String::new();
+    for file in &changed.files {
+        let (shown, diff) = compared(file);
+        files.push(shown);
+        if text.len() < LONGEST_DIFF {
+            text.push_str(&diff);
+        }
+    }
+    if text.len() > LONGEST_DIFF {
+        text.truncate(text.floor_char_boundary(LONGEST_DIFF));
+        text.push_str("\n… (cut here)\n");
+    }
+    let secrets = workspace.context.environment.secrets();
+    let text = engine::redact(&text, secrets).into_owned();
+    Ok(Ok(ChangeReport {
+        since: match changed.since {
+            Since::Start => ChangeSince::Start,
+            Since::LastCommit => ChangeSince::LastCommit,
+        },
+        files,
+        all: changed.all,
+        hash: evidence::hash(text.as_bytes()),
+        diff: Untrusted::new(text),
+        checks: checks(workspace, opened)?,
+        shown_by: format!("gatewright diff {}", run.id),
+    }))
+}
+
+/// A file with the numbers of its lines, and its diff.
+fn compared(file: &ChangedText) -> (ChangedFile, String) {
+    let path = Untrusted::new(&file.path);
+    let how = match (&file.old, &file.new) {
+        (Side::Absent, _) => FileChange::New,
+        (_, Side::Absent) => FileChange::Removed,
+        (Side::Text(_) | Side::Unseen(_), Side::Text(_) | Side::Unseen(_)) => FileChange::Changed,
+    };
+    let text = |side: &Side| match side {
+        Side::Absent => Ok(String::new()),
+        Side::Text(text) => Ok(text.clone()),
+        Side::Unseen(reason) => Err(reason.clone()),
+    };
+    let mut shown = format!(
+        "--- {}\n+++ {}\n",
+        name("a", &file.old, file),
+        name("b", &file.new, file)
+    );
+    let (mut added, mut removed) = (0, 0);
+    match (text(&file.old), text(&file.new)) {
+        (Ok(old), Ok(new)) => {
+            let changes = diff::unified(&old, &new);
+            added = changes.lines().filter(|it| it.starts_with('+')).count();
+            removed = changes.lines().filter(|it| it.starts_with('-')).count();
+            shown.push_str(&changes);
+        }
+        // What it was before is not known: what it is now is still worth reading.
+        (Err(reason), Ok(new)) => {
+            let _ = writeln!(shown, "({reason}; this is what it is now)");
+            added = new.lines().count();
+            for line in new.lines() {
+                let _ = writeln!(shown, "+{line}");
+            }
+        }
+        (Ok(_) | Err(_), Err(reason)) => {
+            let _ = writeln!(shown, "({reason})");
+        }
+    }
+    let file = ChangedFile {
+        path,
+        how,
+        added,
+        removed,
+    };
+    (file, shown)
+}
+
+fn name(prefix: &str, side: &Side, file: &ChangedText) -> String {
+    match side {
+        Side::Absent => "/dev/null".to_owned(),
+        Side::Text(_) | Side::Unseen(_) => format!("{prefix}/{}", file.path),
+    }
+}
+
+/// The latest result of each check, in the order of the stages.
+fn checks(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<CheckRun>, Failure> {
+    let mut latest: BTreeMap<StageName, CheckRun> = BTreeMap::new();
+    let run = &opened.run().id;
+    workspace.store.walk(run, u64::MAX, &mut |stored| {
+        if let Fact::Checked {
+            stage,
+            verdict,
+            results,
+            ..
+        } = &stored.entry.fact
+        {
+            let run = CheckRun {
+                stage: stage.clone(),
+                verdict: *verdict,
+                results: results.clone(),
+            };
+            latest.insert(stage.clone(), run);
+        }
+        Ok(())
+    })?;
+    let stages = opened.pipeline.definition().stages.iter();
+    Ok(stages
+        .filter_map(|stage| latest.remove(&stage.name))
+        .collect())
+}

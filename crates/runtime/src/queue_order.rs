@@ -1,0 +1,131 @@
+//! The order of queued runs that a person has chosen. Runs that it does not name follow, the oldest first.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use engine::{RunId, Status};
+use serde_json::{Value, json};
+use store::RunSummary;
+
+use crate::failure::Failure;
+use crate::file_lock::{FileLock, LOCK_TIMEOUT};
+use crate::state::{self, State};
+
+/// Where a person wants a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueuePlace {
+    First,
+    Last,
+    Before(RunId),
+}
+
+/// These runs come first, in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueOrder(Vec<RunId>);
+
+impl QueueOrder {
+    /// The stored order. Without a file nobody has chosen one.
+    pub fn load(state: &State) -> Result<Self, Failure> {
+        let path = path(state);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(cause) => return Err(Failure::file("read", &path)(cause)),
+        };
+        parse(&text).ok_or_else(|| {
+            Failure::store(format!("cannot read the order in {}", path.display()))
+                .hint("remove the file; the oldest run is then the first")
+        })
+    }
+
+    /// Locks the order against other changes.
+    pub fn lock(state: &State) -> Result<FileLock, Failure> {
+        FileLock::wait_for(&state.folder().join("queue.lock"), LOCK_TIMEOUT)
+    }
+
+    pub fn save(&self, state: &State) -> Result<(), Failure> {
+        let path = path(state);
+        let runs: Vec<&str> = self.0.iter().map(RunId::as_str).collect();
+        state::write_durably(&path, &json!({ "first": runs }).to_string())
+            .map_err(Failure::file("write to", &path))
+    }
+
+    /// Puts the runs into their order.
+    pub fn sort(&self, runs: &mut [RunSummary]) {
+        let place = |run: &RunSummary| {
+            let chosen = self.0.iter().position(|id| *id == run.id);
+            // Who has begun goes on before anybody begins.
+            let begun = run.status == Status::Queued;
+            (begun, chosen.unwrap_or(self.0.len()), run.started_at)
+        };
+        runs.sort_by_key(place);
+    }
+
+    /// The order with this run in its new place. `queued` are the queued runs as they stand now; `None` if
+    /// the run or the one behind it is not among them.
+    pub fn with(queued: &[RunId], run: &RunId, place: &QueuePlace) -> Option<Self> {
+        let mut rest: Vec<RunId> = queued.iter().filter(|id| *id != run).cloned().collect();
+        let at = match place {
+            QueuePlace::First => 0,
+            QueuePlace::Last => rest.len(),
+            QueuePlace::Before(other) => rest.iter().position(|id| id == other)?,
+        };
+        if rest.len() == queued.len() {
+            return None;
+        }
+        rest.insert(at, run.clone());
+        Some(Self(rest))
+    }
+}
+
+fn parse(text: &str) -> Option<QueueOrder> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let runs = value["first"].as_array()?.iter();
+    let runs = runs.map(|run| RunId::parse(run.as_str()?).ok());
+    Some(QueueOrder(runs.collect::<Option<_>>()?))
+}
+
+fn path(state: &State) -> PathBuf {
+    state.folder().join("queue.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(words: &str) -> Vec<RunId> {
+        let words = words.split_whitespace();
+        words.map(|word| RunId::parse(word).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_run_gets_its_place_and_the_others_keep_theirs() {
+        let queued = ids("r-a r-b r-c");
+        let of = |run: &str, place: QueuePlace| QueueOrder::with(&queued, &ids(run)[0], &place);
+        let before = |run: &str| QueuePlace::Before(ids(run)[0].clone());
+        for (run, place, expected) in [
+            ("r-c", QueuePlace::First, Some("r-c r-a r-b")),
+            ("r-a", QueuePlace::Last, Some("r-b r-c r-a")),
+            ("r-c", before("r-b"), Some("r-a r-c r-b")),
+            ("r-a", before("r-a"), None),
+            ("r-a", before("r-x"), None),
+            ("r-x", QueuePlace::First, None),
+        ] {
+            let expected = expected.map(|words| QueueOrder(ids(words)));
+            assert_eq!(of(run, place.clone()), expected, "{run} {place:?}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_found_again_and_a_damaged_one_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        assert_eq!(QueueOrder::load(&state).unwrap(), QueueOrder::default());
+        let order = QueueOrder(ids("r-b r-a"));
+        order.save(&state).unwrap();
+        assert_eq!(QueueOrder::load(&state).unwrap(), order);
+        fs::write(path(&state), "[]").unwrap();
+        assert!(QueueOrder::load(&state).is_err());
+    }
+}

@@ -1,0 +1,288 @@
+//! The branch of a run that works in a worktree of its own: its name, and the commit it begins with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use engine::{Definition, PlaceKind, RunBranch, RunId};
+use evidence::git::Git;
+use evidence::{Project, Repository};
+
+use crate::failure::Failure;
+use crate::state::State;
+
+/// The namespace of these branches.
+const PREFIX: &str = "gatewright";
+
+/// The longest part of a branch's name that comes from the task, in characters.
+const LONGEST_SLUG: usize = 40;
+
+/// The folder of all worktrees of runs, in the state folder.
+const FOLDER: &str = "places";
+
+/// Where a new run is to work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaceRequest {
+    pub wish: PlaceWish,
+    /// Does the branch begin with what the person has not committed?
+    pub with_changes: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaceWish {
+    /// As the pipeline says; otherwise in the person's tree.
+    #[default]
+    AsDefined,
+    /// As the pipeline says; otherwise on a branch, where there can be one.
+    BranchIfPossible,
+    Tree,
+    Branch,
+}
+
+impl PlaceRequest {
+    /// The typed options in words.
+    pub fn words(self) -> Vec<String> {
+        let wish = match self.wish {
+            PlaceWish::AsDefined | PlaceWish::BranchIfPossible => None,
+            PlaceWish::Tree => Some("in place"),
+            PlaceWish::Branch => Some("on a branch"),
+        };
+        let changes = self.with_changes.then_some("with uncommitted changes");
+        wish.into_iter().chain(changes).map(str::to_owned).collect()
+    }
+}
+
+/// Where a run will work, and why not on a branch if that was wanted.
+pub enum ChosenPlace {
+    Tree,
+    /// A branch was wanted, but cannot be made here.
+    TreeBecause(String),
+    Branch(BranchBase),
+}
+
+/// What a branch begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchBase {
+    base: String,
+    from: Option<String>,
+    with_changes: bool,
+}
+
+impl PlaceRequest {
+    /// Chooses the place of a new run.
+    pub fn choose(
+        self,
+        project: &Project,
+        definition: &Definition,
+    ) -> Result<ChosenPlace, Failure> {
+        let defined = definition.placement.place;
+        let (is_branch, is_demanded) = match (self.wish, defined) {
+            (PlaceWish::Tree, _) => (false, false),
+            (PlaceWish::Branch, _) => (true, true),
+            (PlaceWish::AsDefined | PlaceWish::BranchIfPossible, Some(kind)) => {
+                (kind == PlaceKind::Branch, false)
+            }
+            (PlaceWish::AsDefined, None) => (self.with_changes, self.with_changes),
+            (PlaceWish::BranchIfPossible, None) => (true, self.with_changes),
+        };
+        if !is_branch {
+            return Ok(ChosenPlace::Tree);
+        }
+        match base(project, self.with_changes)? {
+            Ok(base) => Ok(ChosenPlace::Branch(base)),
+            Err(reason) if is_demanded => Err(Failure::refused(format!(
+                "a run cannot have a branch of its own here: {reason}"
+            ))
+            .hint("make a commit first, or add --in-place")),
+            Err(reason) => Ok(ChosenPlace::TreeBecause(reason)),
+        }
+    }
+}
+
+impl BranchBase {
+    pub fn branch(&self, run: &RunId, task: &str) -> RunBranch {
+        let Self {
+            base,
+            from,
+            with_changes,
+        } = self.clone();
+        RunBranch {
+            name: branch_name(run, task),
+            base,
+            from,
+            with_changes,
+        }
+    }
+}
+
+/// The folder of a run's worktree. It has the project's name, which tools like to show.
+pub fn folder(state: &State, run: &RunId, project: &Project) -> PathBuf {
+    let name = project.root.file_name().unwrap_or("project".as_ref());
+    run_folder(state, run).join(name)
+}
+
+/// The folder of all places.
+pub fn places(state: &State) -> PathBuf {
+    state.folder().join(FOLDER)
+}
+
+/// All that belongs to the place of a run.
+pub fn run_folder(state: &State, run: &RunId) -> PathBuf {
+    places(state).join(run.as_str())
+}
+
+/// The commit that a branch begins with, or why there is none.
+fn base(project: &Project, with_changes: bool) -> Result<Result<BranchBase, String>, Failure> {
+    let Some(repository) = &project.repository else {
+        return Ok(Err("this project is not a git repository".to_owned()));
+    };
+    let Ok(git) = Git::find() else {
+        return Ok(Err("git is not installed".to_owned()));
+    };
+    let here = Checkout {
+        git: &git,
+        root: &project.root,
+        repository,
+    };
+    let Some(head) = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])? else {
+        return Ok(Err("the repository has no commit yet".to_owned()));
+    };
+    let from = here.line(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
+    let changed = if with_changes {
+        here.uncommitted(&head)?
+    } else {
+        None
+    };
+    Ok(Ok(BranchBase {
+        with_changes: changed.is_some(),
+        base: changed.unwrap_or(head),
+        from,
+    }))
+}
+
+/// The person's own checkout.
+struct Checkout<'a> {
+    git: &'a Git,
+    root: &'a Path,
+    repository: &'a Repository,
+}
+
+impl Checkout<'_> {
+    fn command(&self) -> Result<Command, Failure> {
+        let git_dir = &self.repository.git_dir;
+        let mut command = self.git.without_filters(self.root, git_dir)?;
+        command.args(["-c", "gc.auto=0"]);
+        Ok(command)
+    }
+
+    fn output(&self, command: &mut Command) -> Result<Output, Failure> {
+        let started = command.output().map_err(evidence::Error::GitStart);
+        Ok(started?)
+    }
+
+    /// What git answers; `None` if it says no.
+    fn line(&self, words: &[&str]) -> Result<Option<String>, Failure> {
+        let output = self.output(self.command()?.args(words))?;
+        let line = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok((output.status.success() && !line.is_empty()).then_some(line))
+    }
+
+    /// A commit of the tree as it is, if it differs from this one. Neither the person's index nor a ref
+    /// changes.
+    fn uncommitted(&self, head: &str) -> Result<Option<String>, Failure> {
+        let scratch = tempfile::tempdir().map_err(Failure::file("make", Path::new("a folder")))?;
+        let index = scratch.path().join("index");
+        let own = self.repository.git_dir.join("index");
+        // Git compares files by the index's stamps, so the copy saves reading them all.
+        if own.exists() {
+            fs::copy(&own, &index).map_err(Failure::file("read", &own))?;
+        }
+        let ask = |words: &[&str]| -> Result<String, Failure> {
+            let mut command = self.command()?;
+            command.env("GIT_INDEX_FILE", &index).args(words);
+            let output = self.output(&mut command)?;
+            if output.status.success() {
+                return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+            }
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let complaint = evidence::text::line(complaint.trim(), 300);
+            Err(Failure::environment(format!(
+                "git cannot read the uncommitted changes ({complaint})"
+            ))
+            .hint("commit or stash them, or start without --with-changes"))
+        };
+        ask(&["add", "--all"])?;
+        let tree = ask(&["write-tree"])?;
+        if Some(&tree)
+            == self
+                .line(&["rev-parse", &format!("{head}^{{tree}}")])?
+                .as_ref()
+        {
+            return Ok(None);
+        }
+        let about = "Uncommitted work when the run began";
+        let author = [
+            "-c",
+            "user.name=gatewright",
+            "-c",
+            "user.email=gatewright@localhost",
+        ];
+        let commit = ["commit-tree", &tree, "-p", head, "-m", about];
+        ask(&[author.as_slice(), &commit].concat()).map(Some)
+    }
+}
+
+/// `gatewright/r-7f3k2a-add-jwt-login`: the run, and some of its task.
+fn branch_name(run: &RunId, task: &str) -> String {
+    let slug = slug(task);
+    if slug.is_empty() {
+        format!("{PREFIX}/{run}")
+    } else {
+        format!("{PREFIX}/{run}-{slug}")
+    }
+}
+
+/// The first words of a text, in letters that every file system and shell takes.
+fn slug(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let words = line.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut slug = String::new();
+    for word in words.filter(|word| !word.is_empty()) {
+        let length = slug.len() + 1 + word.len();
+        if length > LONGEST_SLUG {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.push_str(&word.to_ascii_lowercase());
+    }
+    slug
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_is_named_after_the_run_and_its_task() {
+        let run = RunId::parse("r-1").unwrap();
+        for (task, name) in [
+            ("Add JWT login", "gatewright/r-1-add-jwt-login"),
+            (
+                "  Fix: the `parser`!\nand more",
+                "gatewright/r-1-fix-the-parser",
+            ),
+            ("übergröße", "gatewright/r-1-bergr-e"),
+            ("日本語", "gatewright/r-1"),
+            ("-- ..lock", "gatewright/r-1-lock"),
+            (
+                "one two three four five six seven eight nine ten eleven",
+                "gatewright/r-1-one-two-three-four-five-six-seven-eight",
+            ),
+            (&"x".repeat(300), "gatewright/r-1"),
+        ] {
+            assert_eq!(branch_name(&run, task), name);
+        }
+    }
+}

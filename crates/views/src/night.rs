@@ -1,0 +1,194 @@
+//! What a worker did while nobody looked: the runs that are done, those that wait for a person, and those that failed.
+
+use engine::{Pipeline, Run, RunId, Seconds, Usage};
+use serde_json::{Value, json};
+
+use crate::layout::{TextBuilder, cut};
+use crate::paint::{Paint, Style};
+use crate::safe::Untrusted;
+use crate::time::span;
+use crate::{cause, words};
+
+const TASK_COLUMNS: usize = 60;
+const REASON_COLUMNS: usize = 300;
+
+/// What became of a run, as a person sorts them in the morning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NightResult {
+    WaitsForYou,
+    Failed,
+    Cancelled,
+    /// It could not be driven, or the worker was stopped.
+    NotDone,
+    Done,
+}
+
+impl NightResult {
+    const ALL: [Self; 5] = [
+        Self::WaitsForYou,
+        Self::Failed,
+        Self::Cancelled,
+        Self::NotDone,
+        Self::Done,
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::WaitsForYou => "waits_for_you",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::NotDone => "not_done",
+            Self::Done => "done",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::WaitsForYou => "waits for you",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::NotDone => "not done",
+            Self::Done => "done",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::WaitsForYou => Style::Wait,
+            Self::Failed => Style::Bad,
+            Self::Cancelled | Self::NotDone => Style::Normal,
+            Self::Done => Style::Good,
+        }
+    }
+}
+
+/// One run of the night.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NightRow {
+    pub run: RunId,
+    pub task: Untrusted,
+    pub project: Untrusted,
+    pub result: NightResult,
+    /// Why it is not done.
+    pub reason: Option<Untrusted>,
+    pub used: Usage,
+    /// From its start to its last event.
+    pub took: Seconds,
+    /// The branch with its work, where it has one.
+    pub branch: Option<Untrusted>,
+    /// What to type.
+    pub command: Option<String>,
+}
+
+/// The whole night.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Night {
+    pub rows: Vec<NightRow>,
+    /// How long the worker was there.
+    pub lasted: Seconds,
+}
+
+/// Why a run ended as it did: the last thing that led there.
+pub fn reason(pipeline: &Pipeline, run: &Run) -> Option<Untrusted> {
+    let lines = cause::in_short(pipeline, run, REASON_COLUMNS);
+    lines
+        .last()
+        .map(|line| Untrusted::new(line.trim_start_matches("- ")))
+}
+
+impl Night {
+    fn of(&self, result: NightResult) -> Vec<&NightRow> {
+        let rows = self.rows.iter().filter(|row| row.result == result);
+        rows.collect()
+    }
+
+    fn used(&self) -> Usage {
+        let add = |sum: Usage, row: &NightRow| Usage {
+            turns: sum.turns.saturating_add(row.used.turns),
+            tokens: sum.tokens.saturating_add(row.used.tokens),
+            cost_cents: sum.cost_cents.saturating_add(row.used.cost_cents),
+        };
+        self.rows.iter().fold(Usage::default(), add)
+    }
+
+    pub fn text(&self, paint: Paint) -> String {
+        let mut builder = TextBuilder::new(paint);
+        let counts = NightResult::ALL.into_iter().rev().filter_map(|result| {
+            let count = self.of(result).len();
+            (count > 0).then(|| format!("{count} {}", result.heading()))
+        });
+        let counts: Vec<String> = counts.collect();
+        let used = with_dot(&words::usage(&self.used()));
+        let runs = words::count(self.rows.len() as u64, "run");
+        let lasted = span(self.lasted);
+        let head = format!("{runs} in {lasted}: {}{used}", counts.join(", "));
+        builder.line(Style::Strong, &head);
+        for result in NightResult::ALL {
+            let rows = self.of(result);
+            if rows.is_empty() {
+                continue;
+            }
+            builder.blank();
+            builder.line(result.style(), result.heading());
+            for row in rows {
+                row.show(&mut builder);
+            }
+        }
+        builder.finish()
+    }
+
+    pub fn json(&self) -> Value {
+        let counts = NightResult::ALL.map(|result| {
+            let count = self.of(result).len();
+            (result.word().to_owned(), Value::from(count))
+        });
+        json!({
+            "lasted_seconds": self.lasted.0,
+            "counts": Value::Object(counts.into_iter().collect()),
+            "used": words::usage_json(&self.used()),
+            "runs": self.rows.iter().map(NightRow::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl NightRow {
+    fn show(&self, builder: &mut TextBuilder) {
+        let Self { run, task, .. } = self;
+        let used = with_dot(&words::usage(&self.used));
+        let task = cut(&task.line(), TASK_COLUMNS);
+        let took = span(self.took);
+        builder.line(Style::Normal, &format!("  {run}  {task} · {took}{used}"));
+        if let Some(reason) = &self.reason {
+            let reason = cut(&reason.line(), REASON_COLUMNS);
+            builder.line(Style::Normal, &format!("    {reason}"));
+        }
+        if let Some(branch) = &self.branch {
+            builder.line(Style::Normal, &format!("    branch {}", branch.line()));
+        }
+        if let Some(command) = &self.command {
+            builder.line(Style::Dim, &format!("    `{command}`"));
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "run": self.run.as_str(),
+            "task": self.task.raw(),
+            "project": self.project.raw(),
+            "result": self.result.word(),
+            "reason": self.reason.as_ref().map(Untrusted::raw),
+            "used": words::usage_json(&self.used),
+            "took_seconds": self.took.0,
+            "branch": self.branch.as_ref().map(Untrusted::raw),
+            "command": self.command,
+        })
+    }
+}
+
+fn with_dot(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(" · {text}")
+    }
+}

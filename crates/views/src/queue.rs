@@ -1,0 +1,147 @@
+//! The queue: a line for each headless run that is not over, with what it waits for.
+
+use engine::{RunId, Time};
+use serde_json::{Value, json};
+
+use crate::layout::{Table, cut};
+use crate::paint::{Paint, Style};
+use crate::safe::Untrusted;
+use crate::time::{moment, rfc3339};
+
+/// A longer task is cut; JSON has all of it.
+const TASK_COLUMNS: usize = 40;
+const REASON_COLUMNS: usize = 100;
+
+/// One run of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueRow {
+    pub run: RunId,
+    pub status: &'static str,
+    pub task: Untrusted,
+    pub project: Untrusted,
+    pub waits: QueueReason,
+}
+
+/// Why a run does not work, or who makes it work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueReason {
+    Worker,
+    Driven {
+        by: String,
+    },
+    Slot {
+        by: String,
+        runner: String,
+    },
+    Pause {
+        until: Time,
+        why: Untrusted,
+    },
+    Until(Time),
+    Turn(RunId),
+    /// Another headless run works in the same tree.
+    Tree(RunId),
+    SameFiles {
+        run: RunId,
+        path: Untrusted,
+    },
+    Person(Untrusted),
+}
+
+impl QueueReason {
+    pub fn text(&self, now: Time) -> String {
+        match self {
+            Self::Worker => "waits for `gatewright worker`".to_owned(),
+            Self::Driven { by } => format!("at work: {by} drives it"),
+            Self::Slot { by, runner } => {
+                format!("waits for a slot of {runner} ({by} drives it)")
+            }
+            Self::Pause { until, why } => {
+                format!("waits until {}: {}", moment(*until, now), why.line())
+            }
+            Self::Until(time) => format!("waits until {}", moment(*time, now)),
+            Self::Turn(run) => format!("waits for {run}, which is before it in this folder"),
+            Self::Tree(run) => format!("waits for {run}, which works in this tree"),
+            Self::SameFiles { run, path } => {
+                format!(
+                    "waits for {run}, which writes the same files ({})",
+                    path.line()
+                )
+            }
+            Self::Person(why) => format!("waits for you: {}", why.line()),
+        }
+    }
+
+    fn style(&self) -> Style {
+        match self {
+            Self::Person(_) => Style::Wait,
+            Self::Driven { .. } => Style::Good,
+            Self::Worker
+            | Self::Slot { .. }
+            | Self::Pause { .. }
+            | Self::Until(_)
+            | Self::Turn(_)
+            | Self::Tree(_)
+            | Self::SameFiles { .. } => Style::Normal,
+        }
+    }
+
+    /// The reason as facts; `for` is the stable word.
+    pub fn json(&self) -> Value {
+        match self {
+            Self::Worker => json!({ "for": "worker" }),
+            Self::Driven { by } => json!({ "for": "nothing", "driven_by": by }),
+            Self::Slot { by, runner } => {
+                json!({ "for": "slot", "runner": runner, "driven_by": by })
+            }
+            Self::Pause { until, why } => {
+                json!({ "for": "time", "until": rfc3339(*until), "reason": why.raw() })
+            }
+            Self::Until(time) => json!({ "for": "time", "until": rfc3339(*time) }),
+            Self::Turn(run) => json!({ "for": "turn", "run": run.as_str() }),
+            Self::Tree(run) => json!({ "for": "tree", "run": run.as_str() }),
+            Self::SameFiles { run, path } => {
+                json!({ "for": "files", "run": run.as_str(), "path": path.raw() })
+            }
+            Self::Person(why) => json!({ "for": "person", "reason": why.raw() }),
+        }
+    }
+}
+
+/// The rows as a table.
+pub fn text(rows: &[QueueRow], now: Time, paint: Paint) -> String {
+    let mut projects = rows.iter().map(|row| &row.project);
+    let first = projects.next();
+    let has_projects = projects.any(|project| Some(project) != first);
+    let mut headings = vec!["RUN", "STATUS", "WAITS", "TASK"];
+    if has_projects {
+        headings.push("PROJECT");
+    }
+    let mut table = Table::new(&headings);
+    for row in rows {
+        let mut cells = vec![
+            (Style::Strong, row.run.to_string()),
+            (Style::Normal, row.status.to_owned()),
+            (row.waits.style(), cut(&row.waits.text(now), REASON_COLUMNS)),
+            (Style::Normal, cut(&row.task.line(), TASK_COLUMNS)),
+        ];
+        if has_projects {
+            cells.push((Style::Normal, row.project.line()));
+        }
+        table.row(cells);
+    }
+    table.text(paint)
+}
+
+pub fn json(rows: &[QueueRow]) -> Value {
+    let rows = rows.iter().map(|row| {
+        json!({
+            "run": row.run.as_str(),
+            "status": row.status,
+            "task": row.task.raw(),
+            "project": row.project.raw(),
+            "waits": row.waits.json(),
+        })
+    });
+    Value::Array(rows.collect())
+}
