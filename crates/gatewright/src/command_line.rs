@@ -5,10 +5,10 @@ use clap::{Parser, Subcommand};
 use crate::arguments::Everywhere;
 use crate::commands::{
     answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
-    dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, init, lint, list,
-    logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report, reset,
-    restore, resume, retry, run, schema, skip, start, status, statusline, step, terminal_keeper,
-    test, trust, uninit, verify, watchdog, why, worker,
+    dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, inbox, init, lint,
+    list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report,
+    reset, restore, resume, retry, run, schema, skip, start, status, statusline, step,
+    terminal_keeper, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
 
@@ -56,6 +56,7 @@ pub(crate) enum Command {
     DryRun(dry_run::DryRun),
     List(list::List),
     Status(status::Status),
+    Inbox(inbox::Inbox),
     Next(next::Next),
 
     Report(report::Report),

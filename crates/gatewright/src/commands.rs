@@ -21,6 +21,7 @@ pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod lint;
 pub(crate) mod list;

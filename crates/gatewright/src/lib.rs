@@ -22,7 +22,6 @@ mod run_command;
 mod task;
 mod terminal;
 mod verification;
-mod worker_output;
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -164,6 +163,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::DryRun(command) => command.run(context, output),
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),
+        Command::Inbox(command) => command.run(context, output),
         Command::Next(command) => command.run(context, output),
         Command::Report(command) => command.run(context, output),
         Command::Check(command) => command.run(context, output),

@@ -6,14 +6,12 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use engine::{Process, ProcessState, RunId, Time};
+use engine::{RunId, Time};
 use runtime::clock;
 use runtime::failure::Failure;
+use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
-use store::{Backend as _, Claim, Fence, Handle, Lease as Held};
-
-/// How long a lease lasts without renewal. A frozen orchestrator blocks others for that long.
-const TERM: Duration = Duration::from_secs(10);
+use store::{Backend as _, Claim, Fence, Handle};
 
 /// The interval of renewal.
 const RENEWAL: Duration = Duration::from_secs(3);
@@ -32,10 +30,10 @@ pub struct Lease {
 impl Lease {
     /// Takes the lease of a run, immediately if its holder is dead.
     pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
-        let holder = holder();
+        let holder = lease_holder::this_process();
         let held = workspace.store.lease(run)?;
         let now = match held.as_ref() {
-            Some(held) if is_dead(held) => held.until.max(clock::now()),
+            Some(held) if lease_holder::is_dead(held) => held.until.max(clock::now()),
             Some(_) | None => clock::now(),
         };
         let claim = Claim::Acquire {
@@ -49,7 +47,7 @@ impl Lease {
             .map_err(|error| match error {
                 store::Error::Held { holder, .. } => Failure::refused(format!(
                     "{run} is driven by another gatewright ({})",
-                    process_name(&holder)
+                    lease_holder::process_name(&holder)
                 ))
                 .hint(format!("`gatewright status {run}` shows its progress")),
                 other => other.into(),
@@ -103,81 +101,7 @@ impl Drop for Lease {
     }
 }
 
-/// The process that drives a run now, if any.
-pub fn driver(held: Option<&Held>) -> Option<String> {
-    let held = held.filter(|held| held.until > clock::now() && !is_dead(held))?;
-    Some(process_name(&held.holder))
-}
-
 fn after(now: Time, term: Duration) -> Time {
     let term = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
     Time(now.0.saturating_add(term))
-}
-
-/// This process: machine, id and start time.
-fn holder() -> String {
-    let id = std::process::id();
-    let started = evidence::process::find(id).map_or(0, |process| process.started);
-    format!("{} {id} {started}", machine())
-}
-
-fn machine() -> String {
-    let name = rustix::system::uname();
-    let name = name.nodename().to_string_lossy();
-    name.split_whitespace().collect::<Vec<_>>().join("-")
-}
-
-/// Is the holder a dead process of this machine? Processes of other machines are unknown.
-fn is_dead(held: &Held) -> bool {
-    let Some((machine_name, process)) = parse(&held.holder) else {
-        return false;
-    };
-    machine_name == machine() && evidence::process::state(&process) == ProcessState::Gone
-}
-
-fn parse(holder: &str) -> Option<(&str, Process)> {
-    let mut words = holder.split(' ');
-    let (machine, id, started) = (words.next()?, words.next()?, words.next()?);
-    let process = Process {
-        id: id.parse().ok()?,
-        started: started.parse().ok()?,
-    };
-    Some((machine, process))
-}
-
-fn process_name(holder: &str) -> String {
-    match parse(holder) {
-        Some((_, process)) => format!("process {}", process.id),
-        None => views::line(holder),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn held(holder: &str) -> Held {
-        Held {
-            holder: holder.to_owned(),
-            fence: Fence(1),
-            until: Time(u64::MAX),
-        }
-    }
-
-    #[test]
-    fn only_a_dead_process_of_this_machine_is_known_to_be_dead() {
-        let ours = holder();
-        assert!(!is_dead(&held(&ours)));
-        assert!(is_dead(&held(&format!("{} 4194999 7", machine()))));
-        assert!(!is_dead(&held("elsewhere 4194999 7")));
-        assert!(!is_dead(&held("somebody")));
-        assert_eq!(
-            driver(Some(&held(&ours))),
-            Some(format!("process {}", std::process::id()))
-        );
-        assert_eq!(
-            driver(Some(&held(&format!("{} 4194999 7", machine())))),
-            None
-        );
-    }
 }

@@ -28,7 +28,7 @@ use store::{Backend as _, Key};
 
 use super::drive_options::{DriveEnd, DriveOptions, WhenLimited, WhenWaiting};
 use super::due::{self, Due};
-use super::lease::{self, Lease};
+use super::lease::Lease;
 use super::notes;
 use super::place_gc;
 use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
@@ -44,6 +44,7 @@ use crate::agent::choice::Starter;
 use crate::agent::listener::WorkerUpdate;
 use crate::agent::version;
 use driven_time::DrivenTime;
+use runtime::lease_holder;
 
 /// How often the progress is redrawn and signals are checked.
 const TICK: Duration = Duration::from_millis(100);
@@ -282,7 +283,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             &self.run,
             self.workspace.store.lease(&self.run).ok().flatten(),
         );
-        let other = lease::driver(held.as_ref());
+        let other = lease_holder::driver(held.as_ref());
         let other = other.map_or_else(String::new, |other| format!(" ({other})"));
         Failure::refused(format!("another gatewright{other} drives {run} now"))
             .hint(format!("`gatewright status {run}` shows its progress"))

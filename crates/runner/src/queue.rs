@@ -13,8 +13,8 @@ use runtime::tree_turn;
 use runtime::workspace::Workspace;
 use store::{Backend as _, RunSummary};
 
-use crate::lease;
 use crate::wait_note::WaitNote;
+use runtime::lease_holder;
 
 /// A headless run that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn waits(
     turns: &mut BTreeMap<String, RunId>,
 ) -> Result<Waits, Failure> {
     let held = workspace.store.lease(&run.id)?;
-    if let (Some(held), Some(by)) = (held.as_ref(), lease::driver(held.as_ref())) {
+    if let (Some(held), Some(by)) = (held.as_ref(), lease_holder::driver(held.as_ref())) {
         let note = WaitNote::read(&workspace.state, &run.id, held);
         if run.status == Status::Queued {
             turns.insert(run.worktree.clone(), run.id.clone());

@@ -12,8 +12,8 @@ use runtime::watchdog::{CALL_VARIABLE, kill_call};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::choice::Runner;
-use crate::agent::record::Record;
 use crate::agent::work::StartFrom;
+use runtime::work_record::Record;
 
 /// The most restarts of one dispatch. After that, the work itself may kill orchestrators.
 const MOST_RESTARTS: u32 = 5;

@@ -16,12 +16,12 @@ use runtime::{clock, signals};
 use store::Backend as _;
 
 use crate::agent::choice::{self, Choice};
-use crate::agent::record::Record;
 use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
 use crate::agent::version;
 use crate::agent::work::{Finish, OnStop, StartFrom, Work, WorkSetup};
 use crate::notes;
 use crate::surroundings::{Place, Surroundings};
+use runtime::work_record::Record;
 
 /// Runs the due worker and reports its end to the engine. `say` receives messages for people.
 pub fn step(

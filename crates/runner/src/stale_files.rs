@@ -8,8 +8,8 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::step_folder;
-use crate::agent::record::Record;
 use crate::worktree::{Worktree, Worktrees};
+use runtime::work_record::Record;
 
 /// Removes them, and completes an interrupted merge.
 ///

@@ -11,10 +11,10 @@ use super::pool::Shared;
 use super::slots::Slot;
 use super::step_folder::StepFolder;
 use crate::agent::listener::WorkerUpdate;
-use crate::agent::record::Record;
 use crate::agent::spawn_spec::SpawnSpec;
 use crate::agent::work::{Delivery, Finish, OnStop, StartFrom, Work, WorkSetup};
 use crate::surroundings::Surroundings;
+use runtime::work_record::Record;
 
 /// A dispatch that is in the journal and that this process works on.
 pub(crate) struct WorkerTask {

@@ -19,7 +19,7 @@ use hosts::Program;
 
 pub use self::answers::{NotedAnswer, forget_answer, note_answer, noted_answer, recorded_answer};
 pub use self::processes::Range;
-pub use self::seen_calls::note as note_call;
+pub use self::seen_calls::{last_sign, note as note_call};
 
 use self::memory::Memory;
 use self::transcript::Conversation;

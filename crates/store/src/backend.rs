@@ -126,7 +126,18 @@ pub trait Backend: Send {
         to: u64,
         show: &mut dyn FnMut(&StoredEntry) -> Result<(), Error>,
     ) -> Result<u64, Error> {
-        let mut last = 0;
+        self.walk_from(run, 1, to, show)
+    }
+
+    /// The same from this entry on. Returns the number before it where there is nothing.
+    fn walk_from(
+        &self,
+        run: &RunId,
+        from: u64,
+        to: u64,
+        show: &mut dyn FnMut(&StoredEntry) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let mut last = from.saturating_sub(1);
         while last < to {
             let page = self.journal(run, last + 1, PAGE.min(to - last))?;
             let Some(end) = page.last() else { break };

@@ -13,7 +13,7 @@ pub use place::delivered;
 pub(crate) use place::{place_json, place_lines};
 
 pub(crate) use json::{duty_json, fact_json, unguarded_json};
-pub(crate) use sentence::{check_line, sentence, style};
+pub(crate) use sentence::{check_end, check_line, sentence, style};
 
 /// The agents behind the numbers of dispatches and reviewers, as far as the entries name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +75,11 @@ impl AgentNames {
             Some(agent) => format!("'{agent}' ({dispatch})"),
             None => format!("the work {dispatch}"),
         }
+    }
+
+    /// Who is the reviewer with this number, from 0.
+    pub(crate) fn reviewer_name(&self, stage: &StageName, reviewer: u32) -> Option<&AgentName> {
+        self.reviewers.get(&(stage.clone(), reviewer))
     }
 
     /// `reviewer 2 ('codex-reviewer')`.

@@ -10,6 +10,7 @@ pub mod diagram;
 mod digest;
 mod duty;
 mod fact;
+pub mod facts;
 mod file;
 pub mod history;
 mod html;

@@ -6,6 +6,7 @@ use engine::{
 };
 use serde_json::{Value, json};
 
+use crate::facts::{Inbox, Liveness};
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -27,7 +28,10 @@ pub struct RunRow {
     pub run: RunId,
     pub pipeline: PipelineName,
     pub integrity: Integrity,
+    pub depth: RowDepth,
     pub status: Status,
+    /// Absent where nobody looked for signs.
+    pub liveness: Option<Liveness>,
     pub stage: StageName,
     pub task: Untrusted,
     pub project: Untrusted,
@@ -54,8 +58,18 @@ pub enum Integrity {
     Damaged,
 }
 
+/// How much of the run was read?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowDepth {
+    Whole,
+    /// Only the columns of the list: the session and the marks are not known.
+    Summary,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListView {
+    /// How many runs of all projects wait for a person, where somebody has looked.
+    pub waiting: usize,
     pub rows: Vec<RunRow>,
 }
 
@@ -65,6 +79,8 @@ impl RunRow {
             run: run.id.clone(),
             pipeline: pipeline.definition().name.clone(),
             integrity: Integrity::Intact,
+            depth: RowDepth::Whole,
+            liveness: None,
             status: engine::status(pipeline, run),
             stage: run.position.stage.clone(),
             task: Untrusted::new(&run.task),
@@ -83,8 +99,14 @@ impl RunRow {
         }
     }
 
+    /// The same with what the signs say.
+    pub fn with_liveness(mut self, liveness: Liveness) -> Self {
+        self.liveness = Some(liveness);
+        self
+    }
+
     /// What a reader must not overlook about this run.
-    fn marks(&self) -> Vec<String> {
+    pub fn marks(&self) -> Vec<String> {
         let mut marks = Vec::new();
         if self.overrides > 0 {
             marks.push("OVERRIDDEN".to_owned());
@@ -121,7 +143,8 @@ impl RunRow {
         )
     }
 
-    fn is_loud(&self) -> bool {
+    /// Is one of the marks a breach of what was promised?
+    pub fn is_loud(&self) -> bool {
         self.overrides > 0 || self.bypass.is_some() || self.unjudged > 0 || self.unguarded > 0
     }
 
@@ -132,6 +155,16 @@ impl RunRow {
                 let (style, _) = crate::status::status_words(&self.status);
                 (style, self.status.word())
             }
+        }
+    }
+
+    fn liveness_cell(&self) -> (Style, String) {
+        match self.liveness {
+            Some(liveness) => (
+                liveness.style(),
+                format!("{} {}", liveness.mark(), liveness.text()),
+            ),
+            None => (Style::Dim, "–".to_owned()),
         }
     }
 
@@ -147,6 +180,12 @@ impl RunRow {
             (Style::Strong, self.run.to_string()),
             (Style::Normal, self.pipeline.to_string()),
             (style, status.to_owned()),
+        ];
+        if columns.liveness {
+            let (style, text) = self.liveness_cell();
+            cells.push((style, text));
+        }
+        cells.extend([
             (Style::Normal, self.stage.to_string()),
             (Style::Dim, span(self.idle)),
             (
@@ -157,7 +196,7 @@ impl RunRow {
                     marks
                 },
             ),
-        ];
+        ]);
         if columns.sessions {
             let holder = self.holder().unwrap_or_else(|| "–".to_owned());
             cells.push((Style::Normal, holder));
@@ -193,6 +232,7 @@ impl RunRow {
             "started_at": rfc3339(self.started_at),
             "updated_at": rfc3339(self.touched_at),
             "idle_seconds": self.idle.0,
+            "liveness": self.liveness.map(Liveness::json),
         })
     }
 }
@@ -200,6 +240,8 @@ impl RunRow {
 /// The columns that are shown only when they are useful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Columns {
+    /// Somebody looked for signs.
+    liveness: bool,
     /// Some run is held by a session.
     sessions: bool,
     /// The runs are in more than one folder.
@@ -207,16 +249,33 @@ struct Columns {
 }
 
 pub fn list(rows: Vec<RunRow>) -> ListView {
-    ListView { rows }
+    ListView { waiting: 0, rows }
 }
 
 impl ListView {
+    /// The same with the number of runs that wait for a person.
+    pub fn with_waiting(mut self, waiting: usize) -> Self {
+        self.waiting = waiting;
+        self
+    }
+
+    /// What waits first, then the table.
     pub fn text(&self, paint: Paint) -> String {
+        let waiting = Inbox::line(self.waiting).map(|line| paint.on(Style::Wait, &line));
+        let waiting = waiting.map_or_else(String::new, |line| format!("{line}\n"));
+        format!("{waiting}{}", self.table(paint))
+    }
+
+    fn table(&self, paint: Paint) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
         let columns = self.columns();
-        let mut headings = vec!["RUN", "PIPELINE", "STATUS", "STAGE", "IDLE", "MARKS"];
+        let mut headings = vec!["RUN", "PIPELINE", "STATUS"];
+        if columns.liveness {
+            headings.push("ALIVE");
+        }
+        headings.extend(["STAGE", "IDLE", "MARKS"]);
         if columns.sessions {
             headings.push("SESSION");
         }
@@ -235,6 +294,7 @@ impl ListView {
         let mut projects = self.rows.iter().map(|row| &row.project);
         let first = projects.next();
         Columns {
+            liveness: self.rows.iter().any(|row| row.liveness.is_some()),
             sessions: self.rows.iter().any(|row| row.holder().is_some()),
             projects: projects.any(|project| Some(project) != first),
         }

@@ -21,6 +21,7 @@ use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
 use crate::session_prompt;
 use crate::words;
+pub(crate) use questions::{json as question_json, show as show_questions};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {

@@ -7,13 +7,17 @@ mod text;
 use engine::{
     AgentName, ArtifactName, CounterName, DispatchId, Driver, Duty, Gate, Hash, Mode, Outcome,
     ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, Service, ServiceLimit,
-    StageName, Status, Step, Time, Unguarded,
+    StageName, Status, Step, Time, Unguarded, Usage,
 };
 pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
 use serde_json::Value;
 pub(crate) use text::status_words;
 
 use crate::cause::Causes;
+use crate::facts::{
+    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, Timeline, Visit, WaitSpan,
+    WorkerSign,
+};
 use crate::paint::Paint;
 use crate::safe::Untrusted;
 
@@ -55,6 +59,10 @@ pub struct StatusView {
     /// The work that no hook guarded.
     pub unguarded: Vec<UnguardedLine>,
     pub status: Status,
+    /// Absent where nobody looked for signs.
+    pub liveness: Option<Liveness>,
+    /// What it asks a person, where somebody has read it.
+    pub inbox: Option<InboxEntry>,
     pub freshness: Freshness,
     pub stage: StageLine,
     pub counters: Vec<CounterLine>,
@@ -65,10 +73,14 @@ pub struct StatusView {
     pub limits: Vec<ServiceLimit>,
     pub artifacts: Vec<ArtifactLine>,
     pub gates: Vec<(StageName, Gate)>,
+    /// What the journal says about it; absent where nobody has read it.
+    pub journal: Option<JournalFacts>,
     pub overrides: Vec<OverrideLine>,
     /// What led here, for people and as JSON.
     pub causes: Causes,
     pub budget: Vec<BudgetLine>,
+    /// With what those who are at work have used so far, where somebody has looked.
+    pub used: Usage,
     pub started_at: Time,
     pub touched_at: Time,
     /// Since it was started.
@@ -147,6 +159,29 @@ pub struct DispatchLine {
     pub rests: bool,
     pub service: Option<Service>,
     pub running_for: Seconds,
+    /// What it did last, and how long ago; absent where nobody has looked.
+    pub sign: Option<WorkerSign>,
+    pub silent_for: Option<Seconds>,
+}
+
+/// What the journal says about a run, other than its present state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalFacts {
+    /// The number of its entries, and the hash of the last one.
+    pub entries: u64,
+    pub head: Hash,
+    /// The stays in stages, the latest last.
+    pub visits: Vec<Visit>,
+    /// How many earlier ones are not kept.
+    pub visits_dropped: u64,
+    /// The times in which only a person could help.
+    pub waits: Vec<WaitSpan>,
+    /// Every gate of the pipeline with its evidence.
+    pub gates: Vec<GateEvidence>,
+    /// What must not be overlooked, and what people did.
+    pub remarks: Vec<Remark>,
+    /// How often something was refused. The latest are among the remarks.
+    pub refused: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,6 +254,52 @@ pub fn status(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Status
 }
 
 impl StatusView {
+    /// The same with what the signs say.
+    pub fn with_liveness(mut self, liveness: Liveness) -> Self {
+        self.liveness = Some(liveness);
+        self
+    }
+
+    /// The same with what it asks a person.
+    pub fn with_inbox(mut self, entry: Option<InboxEntry>) -> Self {
+        self.inbox = entry;
+        self
+    }
+
+    /// The same with what the journal says, as far as this entry.
+    pub fn with_journal(
+        mut self,
+        pipeline: &Pipeline,
+        run: &Run,
+        timeline: &Timeline,
+        head: Hash,
+    ) -> Self {
+        self.journal = Some(JournalFacts {
+            entries: timeline.version(),
+            head,
+            visits: timeline.visits().cloned().collect(),
+            visits_dropped: timeline.dropped(),
+            waits: timeline.waits().to_vec(),
+            gates: facts::gates(pipeline, run, timeline),
+            remarks: timeline.remarks(),
+            refused: timeline.count(RemarkKind::Refused),
+        });
+        self
+    }
+
+    /// The same with what those who are at work did last.
+    pub fn with_workers(mut self, signs: Vec<WorkerSign>, now: Time) -> Self {
+        for sign in signs {
+            self.used = self.used.and(sign.used);
+            let mut lines = self.dispatches.iter_mut();
+            if let Some(line) = lines.find(|line| line.id == sign.dispatch) {
+                line.silent_for = Some(now.since(sign.at));
+                line.sign = Some(sign);
+            }
+        }
+        self
+    }
+
     pub fn text(&self, paint: Paint) -> String {
         text::render(self, paint)
     }

@@ -15,4 +15,5 @@ mod progresses;
 pub(crate) mod runs;
 mod standings;
 mod stories;
+mod timelines;
 mod view_files;

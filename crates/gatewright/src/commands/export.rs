@@ -16,9 +16,9 @@ use store::Backend;
 use views::RunContext;
 
 use super::history::numbered;
-use super::list::freshness;
 use crate::exit::Exit;
 use crate::output::{Format, Output};
+use runtime::facts::freshness;
 
 /// Export a run (definition, journal, artifacts), or one artifact
 #[derive(Debug, clap::Args)]

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use engine::{DispatchId, Status};
 use runner::agent::conversation::{self, ConversationCommand};
-use runner::agent::worker_log::{LogHead, LogReader, LogStream, WorkerLogLine};
-use runner::lease;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
+use runtime::lease_holder;
+use runtime::worker_log::{LogHead, LogReader, LogStream, WorkerLogLine};
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Value, json};
 use store::Backend as _;
@@ -17,7 +17,7 @@ use views::{Style, time};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use crate::worker_output::WorkerOutput;
+use runtime::worker_output::WorkerOutput;
 
 /// How often a followed log is read again.
 const GLANCE: Duration = Duration::from_millis(300);
@@ -139,7 +139,8 @@ impl Logs {
 /// Is somebody at work on the run, or about to be?
 fn goes_on(workspace: &mut Workspace<'_>, opened: &OpenRun) -> Result<bool, Failure> {
     let current = workspace.read(&opened.run().id)?;
-    let is_driven = lease::driver(workspace.store.lease(&current.run().id)?.as_ref()).is_some();
+    let is_driven =
+        lease_holder::driver(workspace.store.lease(&current.run().id)?.as_ref()).is_some();
     Ok(match engine::status(&current.pipeline, current.run()) {
         Status::Queued => true,
         Status::Running | Status::Waiting(_) => is_driven,

@@ -1,11 +1,11 @@
 //! `gatewright recover`: shows what `resume` would do after an orchestrator was killed.
 
 use engine::{Driver, Held, Status};
-use runner::lease;
 use runner::recovery::{self, InterruptedWork};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
+use runtime::lease_holder;
 use runtime::person_only;
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Recover {
             if opened.run().driver != Driver::Headless {
                 continue;
             }
-            let driver = lease::driver(workspace.store.lease(&run)?.as_ref());
+            let driver = lease_holder::driver(workspace.store.lease(&run)?.as_ref());
             let left = recovery::interrupted(&workspace, &opened);
             found.push(UnfinishedRun {
                 opened,

@@ -2,17 +2,18 @@
 
 use engine::{Driver, RunId};
 use runner::agent::conversation::{self, ConversationCommand};
-use runner::lease;
 use runtime::clock;
 use runtime::context::Context;
+use runtime::facts::{RunReader, RunsReader};
 use runtime::failure::Failure;
-use runtime::workspace::{OpenRun, Workspace, as_of};
+use runtime::lease_holder;
+use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
 use store::Backend as _;
-use views::{Paint, RunContext, Style};
+use views::facts::Inbox;
+use views::{Paint, Style};
 
-use super::list::freshness;
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -34,20 +35,16 @@ impl Status {
         let stored = find_run::find_to_show(&workspace, self.of.run.as_deref())?;
         let opened = workspace.opened(stored)?;
         let now = clock::now();
-        let run = as_of(&opened.pipeline, opened.run(), now);
-        let freshness = freshness(&opened.pipeline, &run, now);
-        let around = RunContext {
-            project: &opened.stored.home,
-            now,
-            freshness,
-        };
-        let view = views::status(&opened.pipeline, &run, around);
-        let driver = lease::driver(workspace.store.lease(&run.id)?.as_ref());
+        let run = opened.run().id.clone();
+        let view = RunReader::new(run.clone()).read_opened(&workspace, &opened, now)?;
+        let waiting = RunsReader::default().count_waiting(&mut workspace, now)?;
+        let driver = lease_holder::driver(workspace.store.lease(&run)?.as_ref());
         let conversations = conversation::commands(&workspace.state, &opened);
-        let damage = Damage::find(&workspace, &run.id)?;
+        let damage = Damage::find(&workspace, &run)?;
         let text = |paint: Paint| {
             format!(
-                "{}{}{}{}",
+                "{}{}{}{}{}",
+                waiting_line(waiting, paint),
                 view.text(paint),
                 decided(&opened, driver.as_deref()),
                 opened_by(&conversations),
@@ -59,6 +56,7 @@ impl Status {
             facts["driven_by"] = driver.as_deref().into();
             facts["conversations"] = conversations.iter().map(conversation_json).collect();
             facts["damage"] = damage.as_ref().map(Damage::what).into();
+            facts["waiting_runs"] = waiting.into();
             facts
         };
         output.facts(text, json)?;
@@ -67,6 +65,12 @@ impl Status {
             Some(Damage::OfStore(_)) | None => Ok(Exit::Success),
         }
     }
+}
+
+/// How many runs wait for a person, before all else.
+pub(crate) fn waiting_line(waiting: usize, paint: Paint) -> String {
+    let line = Inbox::line(waiting).map(|line| paint.on(Style::Wait, &line));
+    line.map_or_else(String::new, |line| format!("{line}\n"))
 }
 
 /// What `verify` says of this run and its store.

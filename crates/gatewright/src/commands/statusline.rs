@@ -8,11 +8,10 @@ use hosts::hook::LARGEST_INPUT;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::enrolment;
+use runtime::facts;
 use runtime::failure::{Failure, FailureKind};
 use runtime::workspace::{OpenRun, Workspace, as_of};
-use views::RunContext;
 
-use super::list::freshness;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -60,12 +59,7 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
 fn told(opened: &OpenRun) -> String {
     let now = clock::now();
     let run = as_of(&opened.pipeline, opened.run(), now);
-    let around = RunContext {
-        project: &opened.stored.home,
-        now,
-        freshness: freshness(&opened.pipeline, &run, now),
-    };
-    let view = views::status(&opened.pipeline, &run, around);
+    let view = facts::present(opened, now);
     let definition = opened.pipeline.definition();
     let status = engine::status(&opened.pipeline, &run);
     let next = engine::next(&opened.pipeline, &run);

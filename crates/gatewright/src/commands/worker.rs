@@ -14,13 +14,13 @@ use runner::drive_options::DriveOptions;
 use runner::drive_options::{DriveEnd, WhenLimited, WhenWaiting};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
-use runner::lease;
 use runner::queue::{self, Waits};
 use runner::run_place;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
 use runtime::failure::Failure;
 use runtime::find_run;
+use runtime::lease_holder;
 use runtime::workspace::Workspace;
 use runtime::{clock, person_only, signals};
 use store::{Backend as _, Group, StoredRun};
@@ -286,7 +286,7 @@ fn undelivered(workspace: &Workspace<'_>) -> Result<Vec<RunId>, Failure> {
     found.retain(|run| over.contains(run));
     let mut free = Vec::new();
     for run in found {
-        if lease::driver(workspace.store.lease(&run)?.as_ref()).is_none() {
+        if lease_holder::driver(workspace.store.lease(&run)?.as_ref()).is_none() {
             free.push(run);
         }
     }

@@ -13,12 +13,12 @@ use std::time::Instant;
 
 use engine::{CallId, Rule};
 use hosts::{Answer, Bytes, Event, Program, Stake};
-use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
+use runtime::work_record::Record;
 
 use super::call::HookCall;
 use super::input::Input;

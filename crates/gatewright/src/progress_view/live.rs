@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use engine::{Seconds, StageName, Time};
-use runner::agent::worker_log::LogReader;
 use runner::progress::{AtWork, Progress, ProgressContext, Watcher, Wish};
 use runner::prompt::Prompt;
 use runtime::state::State;
+use runtime::worker_log::LogReader;
 use views::progress::{self, LiveState, TerminalSize};
 use views::{Style, Untrusted};
 
@@ -19,7 +19,7 @@ use super::plain::Teller;
 use crate::keyboard::{Keyboard, TypedAhead};
 use crate::output::Output;
 use crate::terminal::Terminal;
-use crate::worker_output;
+use runtime::worker_output;
 
 /// A picture is drawn at most this often.
 const BETWEEN: Duration = Duration::from_millis(200);

@@ -85,6 +85,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "graph small.toml",
         "history",
         "hook",
+        "inbox",
         "init --yes",
         "lint small.toml",
         "list",

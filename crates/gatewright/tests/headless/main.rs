@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod alive;
 mod bad_input;
 mod budget;
 mod builtins;

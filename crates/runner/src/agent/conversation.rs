@@ -9,7 +9,7 @@ use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
-use super::worker_log::LogReader;
+use runtime::worker_log::LogReader;
 
 /// The worker id that the run stores. It has the program's name, because programs choose their ids
 /// independently.

@@ -17,9 +17,9 @@ use super::choice::Runner;
 use super::conversation;
 use super::meter::Meter;
 use super::process::{Continue, OutputReader, ProcessEnd};
-use super::record::Record;
-use super::worker_log::WorkerLog;
 use crate::spending::Spending;
+use runtime::work_record::Record;
+use runtime::worker_log::WorkerLog;
 
 /// The record is not written more often than this because of its usage.
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);

@@ -29,14 +29,14 @@ use super::listener::{Counting, OutputListener, ProcessReport, WorkerUpdate};
 use super::meter::Meter;
 use super::process::{self, ProcessLimits, ProcessSpec};
 use super::rates;
-use super::record::{self, Record};
 use super::reset_clock;
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
-use super::worker_log::{LogHead, WorkerLog};
 use crate::report::report;
 use crate::spending::Spending;
 use crate::surroundings::{Surroundings, git_trace};
+use runtime::work_record::{self, Record};
+use runtime::worker_log::{LogHead, WorkerLog};
 
 /// One dispatch, with everything that is needed to do it.
 pub struct Work<'w, 'd> {
@@ -94,7 +94,7 @@ pub enum StartFrom {
     /// The process is gone; its conversation still exists.
     Conversation(String),
     /// The process has ended and is not judged yet.
-    ProcessEnd(record::Ended),
+    ProcessEnd(work_record::Ended),
 }
 
 /// The result.
@@ -167,7 +167,7 @@ impl Work<'_, '_> {
         prompt: &str,
         deadline: Instant,
         meter: &mut Meter,
-    ) -> Result<Option<record::Ended>, Failure> {
+    ) -> Result<Option<work_record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
         let mut report = self.listen(opened, turn, prompt, deadline, meter)?;
@@ -188,7 +188,7 @@ impl Work<'_, '_> {
         }
         let secrets = self.workspace.context.environment.secrets();
         let reply = report.agent_output.reply.as_deref();
-        let ended = record::Ended {
+        let ended = work_record::Ended {
             ending: verdict::ending(self.spec.runner, &report),
             usage: meter.total(),
             reply: reply.map(|reply| evidence::redact_document(reply, secrets)),
@@ -235,8 +235,12 @@ impl Work<'_, '_> {
 
     /// Reports the end to the engine; `None` if we were stopped before the delivery. Work from a
     /// worktree of its own is checked there, and delivered before it counts.
-    fn judge(&mut self, opened: OpenRun, ended: record::Ended) -> Result<Option<Decided>, Failure> {
-        let record::Ended {
+    fn judge(
+        &mut self,
+        opened: OpenRun,
+        ended: work_record::Ended,
+    ) -> Result<Option<Decided>, Failure> {
+        let work_record::Ended {
             mut ending,
             usage,
             reply,

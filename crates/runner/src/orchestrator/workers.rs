@@ -11,7 +11,6 @@ use runtime::workspace::{OpenRun, Workspace};
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
 use crate::agent::listener::WorkerUpdate;
-use crate::agent::record::Record;
 use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
 use crate::agent::work::StartFrom;
 use crate::drive_options::DriveEnd;
@@ -25,6 +24,7 @@ use crate::step_folder::{StepAttempt, StepFolder, StepLocation};
 use crate::surroundings::{Place, Surroundings};
 use crate::wait_note::WaitNote;
 use crate::worker_task::WorkerTask;
+use runtime::work_record::Record;
 
 impl Orchestrator<'_, '_> {
     /// Starts due workers, up to the limit of parallel workers.

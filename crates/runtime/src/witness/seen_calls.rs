@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use engine::{CallId, RunId, SessionId};
+use engine::{CallId, RunId, SessionId, Time};
 use evidence::small_file;
 
 use super::{folder, memory, session_file};
@@ -28,6 +28,21 @@ fn append(path: &Path, create: bool, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.append(true).create(create).mode(0o600);
     options.open(path)?.write_all(text.as_bytes())
+}
+
+/// When a hook of the session last saw a call, or the host last wrote its record of the conversation.
+pub fn last_sign(state: &State, run: &RunId, session: &SessionId) -> Option<Time> {
+    let path = session_file(state, run, session);
+    let noted = changed_at(&path)?;
+    let record = Noted::read(state, run, session);
+    let record = record.record().and_then(changed_at);
+    Some(record.map_or(noted, |record| record.max(noted)))
+}
+
+fn changed_at(path: &Path) -> Option<Time> {
+    let changed = path.metadata().ok()?.modified().ok()?;
+    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok().map(Time)
 }
 
 /// What the hooks of a session noted.

@@ -107,6 +107,17 @@ impl Sqlite {
         summary.map_err(|broken| self.folder.damaged(broken))
     }
 
+    /// A number that changes when somebody else writes to the store: as long as it stays the same, nothing was
+    /// written, and nothing need be read again. It means something only to this handle.
+    pub fn change_number(&self) -> Result<u64, Error> {
+        self.in_place()?;
+        let fault = |error| self.folder.fault("read", error);
+        let number = self
+            .connection
+            .query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        Ok(number.map_err(fault)?.cast_unsigned())
+    }
+
     /// Does something that reads several times, in one snapshot.
     pub(crate) fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
         // Where there is none, each read has one of its own.

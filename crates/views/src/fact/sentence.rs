@@ -182,7 +182,21 @@ fn verdict_style(verdict: CheckVerdict) -> Style {
 
 /// One command of a check: `ansible-lint site.yml: exit 2 after 3.4 s`.
 pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
-    let ended = match &result.ended {
+    let (argv, took) = (
+        engine::shell_words(&result.argv),
+        duration(result.duration_ms),
+    );
+    let (ended, matched) = (ended_as(&result.ended), found_in_output(result));
+    Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
+}
+
+/// How a command of a check ended, with what its output meant.
+pub(crate) fn check_end(result: &CheckResult) -> String {
+    format!("{}{}", ended_as(&result.ended), found_in_output(result))
+}
+
+fn ended_as(end: &CheckEnd) -> String {
+    match end {
         CheckEnd::Exit(code) => format!("exit {code}"),
         CheckEnd::Signal(signal) => format!("killed by signal {signal}"),
         CheckEnd::TimedOut => "timed out".to_owned(),
@@ -190,17 +204,15 @@ pub(crate) fn check_line(result: &CheckResult) -> Untrusted {
         CheckEnd::EnvironmentLost(reason) | CheckEnd::ProgramUnaccepted(reason) => {
             format!("was not run: {reason}")
         }
-    };
-    let matched = match (&result.lacks, result.matched_failure) {
+    }
+}
+
+fn found_in_output(result: &CheckResult) -> String {
+    match (&result.lacks, result.matched_failure) {
         (_, true) => ", with a failure in its output".to_owned(),
         (Some(text), false) => format!(", and no command printed “{text}”"),
         (None, false) => String::new(),
-    };
-    let (argv, took) = (
-        engine::shell_words(&result.argv),
-        duration(result.duration_ms),
-    );
-    Untrusted::new(format!("{argv}: {ended} after {took}{matched}"))
+    }
 }
 
 fn vouched(environment: bool, programs: &[CheckedProgram]) -> String {

@@ -8,7 +8,7 @@ use crate::paint::Style;
 use crate::safe::line;
 
 /// Each question with its id, which the answer names. The texts come from a worker, so they are escaped.
-pub(super) fn show(builder: &mut TextBuilder, questions: &[Question]) {
+pub(crate) fn show(builder: &mut TextBuilder, questions: &[Question]) {
     for question in questions {
         let Question {
             id,
@@ -29,7 +29,7 @@ pub(super) fn show(builder: &mut TextBuilder, questions: &[Question]) {
     }
 }
 
-pub(super) fn json(question: &Question) -> Value {
+pub(crate) fn json(question: &Question) -> Value {
     let Question {
         id,
         text,

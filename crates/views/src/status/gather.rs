@@ -41,6 +41,8 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         place: run.place.clone(),
         unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
+        liveness: None,
+        inbox: None,
         freshness: context.freshness,
         stage: stage_line(pipeline, run, stage),
         counters: counters(pipeline, run),
@@ -61,9 +63,11 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         gates: gates
             .map(|(stage, gate)| (stage.clone(), gate.clone()))
             .collect(),
+        journal: None,
         overrides: overrides(run),
         causes: Causes::of(pipeline, run),
         budget: budget(pipeline, run, context),
+        used: run.used,
         started_at: run.started_at,
         touched_at: run.touched_at,
         age: context.now.since(run.started_at),
@@ -183,6 +187,8 @@ fn dispatches(run: &Run, context: RunContext<'_>) -> Vec<DispatchLine> {
             .paused_at
             .unwrap_or(context.now)
             .since(dispatch.started_at),
+        sign: None,
+        silent_for: None,
     };
     run.dispatches.values().map(line).collect()
 }

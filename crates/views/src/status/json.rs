@@ -5,10 +5,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, Freshness,
-    OverrideLine, Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
+    JournalFacts, OverrideLine, Resource, ReviewLine, SessionLine, StageLine, StatusView, StepLine,
     UnguardedLine,
 };
 use crate::fact::place_json;
+use crate::facts::{
+    InboxEntry, Liveness, WaitSpan, WorkerSign, gate_json, remark_json, visit_json,
+};
 use crate::time::rfc3339;
 use crate::words;
 
@@ -53,6 +56,36 @@ pub(super) fn render(view: &StatusView) -> Value {
         "updated_at": rfc3339(view.touched_at),
         "age_seconds": view.age.0,
         "idle_seconds": view.idle.0,
+        "liveness": view.liveness.map(Liveness::json),
+        "asks": view.inbox.as_ref().map(InboxEntry::json),
+        "used": words::usage_json(&view.used),
+        "journal": view.journal.as_ref().map(journal),
+    })
+}
+
+fn journal(facts: &JournalFacts) -> Value {
+    json!({
+        "entries": facts.entries,
+        "head": facts.head.to_string(),
+        "visits": each(&facts.visits, visit_json),
+        "visits_dropped": facts.visits_dropped,
+        "waits": each(&facts.waits, wait),
+        "gates": each(&facts.gates, gate_json),
+        "remarks": each(&facts.remarks, remark_json),
+        "refused": facts.refused,
+    })
+}
+
+fn wait(span: &WaitSpan) -> Value {
+    json!({ "why": span.why, "from": rfc3339(span.from), "to": span.to.map(rfc3339) })
+}
+
+fn sign(sign: &WorkerSign) -> Value {
+    json!({
+        "at": rfc3339(sign.at),
+        "tool": sign.tool.as_ref().map(|text| text.raw()),
+        "words": sign.words.as_ref().map(|text| text.raw()),
+        "used": words::usage_json(&sign.used),
     })
 }
 
@@ -157,6 +190,8 @@ fn dispatch(line: &DispatchLine) -> Value {
         "rests": line.rests,
         "runner": line.service.as_ref().map(|service| service.runner.as_str()),
         "model": line.service.as_ref().and_then(|service| service.model.as_deref()),
+        "last": line.sign.as_ref().map(sign),
+        "silent_seconds": line.silent_for.map(|span| span.0),
     })
 }
 

@@ -7,11 +7,15 @@ use super::{
     StepLine, outside_words, unjudged_words,
 };
 use crate::fact::place_lines;
-use crate::layout::{TextBuilder, pad, width};
+use crate::facts::{GateEvidence, GateState, WorkerSign};
+use crate::layout::{TextBuilder, cut, pad, width};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
 use crate::time::{rfc3339, span};
 use crate::words;
+
+/// A longer command is cut; JSON has all of it.
+const COMMAND_COLUMNS: usize = 60;
 
 pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
@@ -20,6 +24,7 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
         style,
         &format!("{} · {} · {status}", view.run, view.pipeline),
     );
+    liveness(&mut builder, view);
     for taken in &view.overrides {
         builder.line(Style::Bad, &taken.text());
     }
@@ -58,6 +63,17 @@ pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     proof(&mut builder, view);
     times(&mut builder, view);
     builder.finish()
+}
+
+/// Is anybody at work on it, and what does it wait for?
+fn liveness(builder: &mut TextBuilder, view: &StatusView) {
+    let Some(liveness) = view.liveness else {
+        return;
+    };
+    let reason = liveness.reason().map(|reason| format!(": {reason}"));
+    let reason = reason.unwrap_or_default();
+    let text = format!("{} {}{reason}", liveness.mark(), liveness.text());
+    builder.line(liveness.style(), &text);
 }
 
 /// The status in a colour and in words, with its reason.
@@ -132,16 +148,67 @@ fn proof(builder: &mut TextBuilder, view: &StatusView) {
             .iter()
             .map(|line| (Style::Normal, artifact(line))),
     );
-    let gate = |(stage, gate): &(engine::StageName, engine::Gate)| {
-        (
-            Style::Good,
-            format!("{stage} passed on {}", words::gate(gate)),
-        )
-    };
-    builder.fields("gates", view.gates.iter().map(gate));
+    builder.fields("gates", gates(view));
+    if let Some(journal) = &view.journal
+        && journal.refused > 0
+    {
+        let (refused, run) = (words::count(journal.refused, "refusal"), &view.run);
+        let text = format!("{refused}: gatewright history {run}");
+        builder.field("refused", Style::Normal, &text);
+    }
     let budget: Vec<_> = view.budget.iter().map(BudgetLine::text).collect();
     if !budget.is_empty() {
         builder.field("budget", Style::Normal, &budget.join(", "));
+    }
+}
+
+/// Every gate with its evidence, where the journal was read; otherwise those that passed.
+fn gates(view: &StatusView) -> Vec<(Style, String)> {
+    let passed = |stage: &engine::StageName| {
+        let mut gates = view.gates.iter();
+        let found = gates.find(|(name, _)| name == stage);
+        found.map(|(stage, gate)| format!("{stage} passed on {}", words::gate(gate)))
+    };
+    let Some(journal) = &view.journal else {
+        let names = view.gates.iter().map(|(stage, _)| stage);
+        return names
+            .filter_map(passed)
+            .map(|text| (Style::Good, text))
+            .collect();
+    };
+    let reached = journal
+        .gates
+        .iter()
+        .filter(|gate| gate.state != GateState::Open);
+    let line = |gate: &GateEvidence| {
+        let text =
+            passed(&gate.stage).unwrap_or_else(|| format!("{} {}", gate.stage, not_passed(gate)));
+        let commands = gate.commands.iter().map(|it| {
+            let (command, ended) = (it.command.line(), it.ended.line());
+            format!("; {}: {ended}", cut(&command, COMMAND_COLUMNS))
+        });
+        (gate_style(gate.state), text + &commands.collect::<String>())
+    };
+    reached.map(line).collect()
+}
+
+fn not_passed(gate: &GateEvidence) -> &'static str {
+    match gate.state {
+        GateState::Overridden => "was skipped by a person",
+        GateState::Open
+        | GateState::Failed
+        | GateState::Holds
+        | GateState::Superseded
+        | GateState::Stale => "has not passed",
+    }
+}
+
+fn gate_style(state: GateState) -> Style {
+    match state {
+        GateState::Open => Style::Dim,
+        GateState::Failed | GateState::Overridden => Style::Bad,
+        GateState::Holds => Style::Good,
+        GateState::Superseded | GateState::Stale => Style::Wait,
     }
 }
 
@@ -261,7 +328,20 @@ fn dispatch(line: &DispatchLine) -> String {
     let service = line.service.as_ref().map(ToString::to_string);
     let service = service.map_or_else(String::new, |it| format!(" by {}", crate::safe::line(&it)));
     let rests = if line.rests { ", rests" } else { "" };
-    format!("{id} '{agent}'{duty} in {stage}{service}, attempt {attempt}, for {running}{rests}")
+    let last = line.sign.as_ref().zip(line.silent_for);
+    let last = last.map_or_else(String::new, |(sign, ago)| last_sign(sign, ago));
+    format!(
+        "{id} '{agent}'{duty} in {stage}{service}, attempt {attempt}, for {running}{rests}{last}"
+    )
+}
+
+/// What a worker did last, and how long ago.
+fn last_sign(sign: &WorkerSign, ago: Seconds) -> String {
+    let did = sign.tool.as_ref().or(sign.words.as_ref());
+    match did {
+        Some(did) => format!("; {} ago: {}", span(ago), cut(&did.line(), COMMAND_COLUMNS)),
+        None => format!("; silent for {}", span(ago)),
+    }
 }
 
 fn artifact(line: &ArtifactLine) -> String {

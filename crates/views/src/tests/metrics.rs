@@ -64,7 +64,7 @@ fn crashed() -> Ending {
 }
 
 /// A crash, a refusal, a failed check, a review with a finding, an answer after five minutes.
-fn completed() -> Play {
+pub(crate) fn completed() -> Play {
     let mut play = Play::driven(Driver::Headless);
     play.works("gatherer", 2, crashed(), &[]);
     play.done("gatherer", 4, &[("context", None)]);
@@ -124,7 +124,7 @@ fn cancelled() -> Play {
 }
 
 /// Waits at its question.
-fn waiting() -> Play {
+pub(crate) fn waiting() -> Play {
     let mut play = Play::driven(Driver::Headless);
     play.done("gatherer", 7, &[("context", None)]);
     play.done(

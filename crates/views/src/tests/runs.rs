@@ -439,7 +439,15 @@ fn a_status_as_json() {
           "started_at": "2026-08-22T10:00:00Z",
           "updated_at": "2026-08-22T10:00:00Z",
           "age_seconds": 7500,
-          "idle_seconds": 7500
+          "idle_seconds": 7500,
+          "liveness": null,
+          "asks": null,
+          "used": {
+            "turns": 0,
+            "tokens": 0,
+            "cost_cents": 0
+          },
+          "journal": null
         }
     "#]]
     .assert_eq(&json_text(&status(&pipeline(), &run, AROUND).json()));

@@ -6,12 +6,12 @@ use engine::{
 };
 use hosts::tool_names;
 use hosts::{Answer, Payload, Program, Verdict, What};
-use runner::agent::record::Record;
 use runtime::claim;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::tree_looks;
+use runtime::work_record::Record;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 

@@ -8,9 +8,9 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::clock;
+use crate::state::State;
 use engine::{AgentName, DispatchId, RunId, Time};
-use runtime::clock;
-use runtime::state::State;
 use serde_json::{Value, json};
 
 /// A file of this size becomes the earlier half, and the earlier one is dropped.
@@ -27,6 +27,9 @@ const FLOOD: u64 = 32 * 1024 * 1024;
 
 /// How much of them.
 const KEPT_OF_FLOOD: usize = 256 * 1024;
+
+/// How much of its end shows what a worker did last: more than the longest line.
+const TAIL: u64 = 2 * LONGEST_LINE as u64;
 
 const FOLDER: &str = "logs";
 
@@ -247,8 +250,7 @@ impl LogReader {
     }
 
     fn open(path: PathBuf) -> Option<Self> {
-        let text = read_from(&path, 0)?;
-        let head = LogHead::parse(text.lines().next()?)?;
+        let head = read_head(&path)?;
         Some(Self {
             head,
             path,
@@ -278,6 +280,37 @@ impl LogReader {
         lines.extend(text[..whole].lines().filter_map(parse));
         lines
     }
+}
+
+/// The end of a worker's log: whose it is, and its latest lines.
+pub struct LogTail {
+    pub head: LogHead,
+    pub lines: Vec<WorkerLogLine>,
+}
+
+/// The latest lines of this work. Reads little, however long the log is.
+pub fn tail(state: &State, run: &RunId, dispatch: DispatchId) -> Option<LogTail> {
+    let path = path(state, run, dispatch);
+    let head = read_head(&path)?;
+    let length = fs::metadata(&path).ok()?.len();
+    let text = read_from(&path, length.saturating_sub(TAIL))?;
+    // The first line may have lost its beginning; it is no line then, as the head is none.
+    let lines = text.lines().filter_map(parse).collect();
+    Some(LogTail { head, lines })
+}
+
+/// Longer than the longest head: paths are bounded by the system.
+const HEAD: u64 = 16 * 1024;
+
+fn read_head(path: &Path) -> Option<LogHead> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(HEAD)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    LogHead::parse(text.lines().next()?)
 }
 
 fn parse(line: &str) -> Option<WorkerLogLine> {

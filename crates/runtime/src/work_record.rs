@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::caps;
+use crate::claim;
+use crate::clock;
+use crate::failure::Failure;
+use crate::state::{self, State};
 use engine::{AgentName, CallId, Dispatch, DispatchId, Ending, Fault, Process, RunId, Usage};
-use runtime::caps;
-use runtime::claim;
-use runtime::clock;
-use runtime::failure::Failure;
-use runtime::state::{self, State};
 use serde_json::{Value, json};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,325 @@
+//! The facts of one run, of all runs, and the inbox: gathered here for the command, the terminal screen and the page.
+//!
+//! A screen that stays open keeps one `Workspace` for reading and one `RunReader` for each run that it shows. It asks
+//! `change_number` whether anything was written since its last look. Liveness changes without a write, so it gathers
+//! the rows of the runs that are not over again every few seconds.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use engine::{Hash, Mode, Pipeline, Run, RunId, Status, Time};
+use store::{Backend as _, RunSummary, Sqlite};
+use views::facts::{Inbox, InboxEntry, Liveness, Timeline};
+use views::list::{Integrity, RowDepth, RunRow};
+use views::status::StatusView;
+use views::{Freshness, RunContext, Untrusted};
+
+use crate::failure::{Failure, FailureKind};
+use crate::workspace::{OpenRun, Workspace, as_of};
+use crate::{answers, find_run, signs};
+
+/// Gathers the facts of many runs. Pipelines are read once each.
+#[derive(Default)]
+pub struct RunsReader {
+    pipelines: BTreeMap<Hash, Rc<Pipeline>>,
+}
+
+/// Many runs, one row each.
+pub struct RunRows {
+    pub rows: Vec<RunRow>,
+    /// Why some rows show only what the list of the store has.
+    pub unreadable: Vec<Failure>,
+}
+
+/// What waits for a person.
+#[derive(Default)]
+pub struct InboxFound {
+    pub inbox: Inbox,
+    /// The runs that may wait and cannot be read.
+    pub unreadable: Vec<Failure>,
+}
+
+/// A number that stays the same as long as nobody writes to the store. It means something only to this workspace.
+pub fn change_number(workspace: &Workspace<'_>) -> Result<u64, Failure> {
+    Ok(workspace.store.look(Sqlite::change_number)?)
+}
+
+impl RunsReader {
+    /// A row for each run of all projects, the latest started first. Those that are over are not opened.
+    pub fn all(&mut self, workspace: &mut Workspace<'_>, now: Time) -> Result<RunRows, Failure> {
+        let summaries = workspace.store.runs(None)?;
+        self.rows(workspace, &summaries, RowDepth::Summary, now)
+    }
+
+    /// A row for each of these. Those that are over are read as far as `over` says.
+    pub fn rows<'s>(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        summaries: impl IntoIterator<Item = &'s RunSummary>,
+        over: RowDepth,
+        now: Time,
+    ) -> Result<RunRows, Failure> {
+        let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+        for summary in summaries {
+            if over == RowDepth::Summary && !find_run::is_active(summary) {
+                rows.push(brief(summary, Integrity::Intact, now));
+                continue;
+            }
+            match self.row(workspace, &summary.id, now) {
+                Ok(row) => rows.extend(row),
+                Err(failure) => {
+                    rows.push(brief(summary, integrity(&failure)?, now));
+                    unreadable.push(failure);
+                }
+            }
+        }
+        Ok(RunRows { rows, unreadable })
+    }
+
+    /// Every question that waits, over all projects. Only runs that are not over are opened.
+    pub fn inbox(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        now: Time,
+    ) -> Result<InboxFound, Failure> {
+        let mut unreadable = Vec::new();
+        let mut entries = Vec::new();
+        for opened in self.waiting(workspace, &mut unreadable, now)? {
+            entries.push(entry(workspace, &opened, now));
+        }
+        let inbox = Inbox::new(entries);
+        Ok(InboxFound { inbox, unreadable })
+    }
+
+    /// How many runs of all projects wait for a person.
+    pub fn count_waiting(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        now: Time,
+    ) -> Result<usize, Failure> {
+        let mut unreadable = Vec::new();
+        Ok(self.waiting(workspace, &mut unreadable, now)?.len())
+    }
+
+    /// The runs that wait for a person now: also those past their `ttl` of which nobody has recorded that.
+    fn waiting(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        unreadable: &mut Vec<Failure>,
+        now: Time,
+    ) -> Result<Vec<OpenRun>, Failure> {
+        let summaries = workspace.store.runs(None)?;
+        let may_wait = |summary: &&RunSummary| match summary.status {
+            Status::Running | Status::Waiting(_) => true,
+            Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => false,
+        };
+        let mut found = Vec::new();
+        for summary in summaries.iter().filter(may_wait) {
+            match self.open(workspace, &summary.id) {
+                Ok(Some(opened)) if waits(&opened, now) => found.push(opened),
+                Ok(Some(_) | None) => {}
+                Err(failure) => {
+                    integrity(&failure)?;
+                    unreadable.push(failure);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The run with its pipeline; none if the run has gone meanwhile.
+    fn open(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        run: &RunId,
+    ) -> Result<Option<OpenRun>, Failure> {
+        let Some(stored) = workspace.store.run(run)? else {
+            return Ok(None);
+        };
+        let hash = stored.run.definition;
+        let pipeline = match self.pipelines.get(&hash) {
+            Some(known) => Rc::clone(known),
+            None => Rc::new(workspace.pipeline(hash)?),
+        };
+        self.pipelines.insert(hash, Rc::clone(&pipeline));
+        let stored = Rc::new(stored);
+        Ok(Some(OpenRun { stored, pipeline }))
+    }
+
+    fn row(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        run: &RunId,
+        now: Time,
+    ) -> Result<Option<RunRow>, Failure> {
+        let Some(opened) = self.open(workspace, run)? else {
+            return Ok(None);
+        };
+        let run = as_of(&opened.pipeline, opened.run(), now);
+        let signs = signs::of(workspace, &opened, &run, now)?;
+        let row = RunRow::new(&opened.pipeline, &run, context(&opened, &run, now));
+        Ok(Some(row.with_liveness(Liveness::of(&signs))))
+    }
+}
+
+/// Gathers all facts of one run. It remembers how far it has read the journal, so that a second look costs what has
+/// happened since.
+pub struct RunReader {
+    run: RunId,
+    timeline: Timeline,
+}
+
+impl RunReader {
+    pub fn new(run: RunId) -> Self {
+        Self {
+            run,
+            timeline: Timeline::default(),
+        }
+    }
+
+    /// The way of the run through its stages, as far as it was read.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// All facts of the run now.
+    pub fn read(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        now: Time,
+    ) -> Result<StatusView, Failure> {
+        let opened = workspace.read(&self.run)?;
+        self.read_opened(workspace, &opened, now)
+    }
+
+    /// The same of a run that somebody has just opened.
+    pub fn read_opened(
+        &mut self,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+        now: Time,
+    ) -> Result<StatusView, Failure> {
+        self.catch_up(workspace, opened)?;
+        let run = as_of(&opened.pipeline, opened.run(), now);
+        let signs = signs::of(workspace, opened, &run, now)?;
+        let asks = waits(opened, now).then(|| entry(workspace, opened, now));
+        Ok(present(opened, now)
+            .with_liveness(Liveness::of(&signs))
+            .with_inbox(asks)
+            .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
+            .with_workers(signs::workers(&workspace.state, &run), now))
+    }
+
+    /// Reads the entries up to the run as it was opened.
+    fn catch_up(&mut self, workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+        let (run, to) = (&self.run, opened.stored.version);
+        let timeline = &mut self.timeline;
+        let from = timeline.version() + 1;
+        workspace.store.walk_from(run, from, to, &mut |stored| {
+            timeline.add(&opened.pipeline, stored.number, &stored.entry);
+            Ok(())
+        })?;
+        Ok(())
+    }
+}
+
+/// The liveness of a run, and nothing else.
+pub fn liveness(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    now: Time,
+) -> Result<Liveness, Failure> {
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    Ok(Liveness::of(&signs::of(workspace, opened, &run, now)?))
+}
+
+/// What the run itself says, without its journal and without signs.
+pub fn present(opened: &OpenRun, now: Time) -> StatusView {
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    views::status(&opened.pipeline, &run, context(opened, &run, now))
+}
+
+fn context<'o>(opened: &'o OpenRun, run: &Run, now: Time) -> RunContext<'o> {
+    RunContext {
+        project: &opened.stored.home,
+        now,
+        freshness: freshness(&opened.pipeline, run, now),
+    }
+}
+
+/// Is the run past its `ttl`?
+pub fn freshness(pipeline: &Pipeline, run: &Run, now: Time) -> Freshness {
+    if engine::is_stale(pipeline, run, now) {
+        Freshness::Stale
+    } else {
+        Freshness::Fresh
+    }
+}
+
+fn waits(opened: &OpenRun, now: Time) -> bool {
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    matches!(engine::status(&opened.pipeline, &run), Status::Waiting(_))
+}
+
+/// What the run asks, as `next` shows it, with the questions of a worker.
+fn entry(workspace: &Workspace<'_>, opened: &OpenRun, now: Time) -> InboxEntry {
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    let legal = engine::next(&opened.pipeline, &run);
+    let next = views::next(&opened.pipeline, &run, &legal);
+    let asked = engine::asked(&opened.pipeline, &run);
+    // Questions that cannot be read are shown by `next`, as they were written.
+    let questions = answers::questions(workspace, opened).ok().flatten();
+    let next = match asked.zip(questions) {
+        Some(((field, _), questions)) => next.with_questions(&field.artifact, questions),
+        None => next,
+    };
+    InboxEntry::new(&opened.pipeline, &run, &next, &opened.stored.home, now)
+}
+
+/// What can be shown of a run that cannot be read. What is wrong with all runs is an error.
+fn integrity(failure: &Failure) -> Result<Integrity, Failure> {
+    match failure.kind {
+        FailureKind::Store => Ok(Integrity::Damaged),
+        // This version does not accept its definition.
+        FailureKind::Refused => Ok(Integrity::Intact),
+        FailureKind::Usage
+        | FailureKind::NotFound
+        | FailureKind::Settings
+        | FailureKind::Environment
+        | FailureKind::Bug => Err(failure.clone()),
+    }
+}
+
+/// The row of a run by its summary alone.
+fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
+    let idle = now.since(summary.updated_at);
+    let liveness = match &summary.status {
+        Status::Queued => Some(Liveness::Queued),
+        Status::Waiting(_) => Some(Liveness::WaitsForYou { since: idle }),
+        Status::Completed | Status::Failed | Status::Cancelled => Some(Liveness::Over),
+        // Whose it is, only the run knows.
+        Status::Running => None,
+    };
+    RunRow {
+        run: summary.id.clone(),
+        pipeline: summary.pipeline.clone(),
+        integrity,
+        depth: RowDepth::Summary,
+        status: summary.status.clone(),
+        liveness,
+        stage: summary.stage.clone(),
+        task: Untrusted::new(&summary.task),
+        project: Untrusted::new(&summary.worktree),
+        driver: summary.driver,
+        mode: Mode::Enforced,
+        freshness: Freshness::Fresh,
+        session: None,
+        bypass: None,
+        unjudged: 0,
+        unguarded: 0,
+        overrides: usize::from(summary.overridden),
+        started_at: summary.started_at,
+        touched_at: summary.updated_at,
+        idle,
+    }
+}

@@ -1,0 +1,98 @@
+//! The holder of a lease: which process it names, and whether that process is there.
+
+use std::time::Duration;
+
+use engine::{Process, ProcessState, Time};
+use store::Lease;
+
+use crate::clock;
+
+/// How long a lease lasts without renewal. A frozen orchestrator blocks others for that long.
+pub const TERM: Duration = Duration::from_secs(10);
+
+/// The process that drives a run now, if any.
+pub fn driver(held: Option<&Lease>) -> Option<String> {
+    let held = held.filter(|held| held.until > clock::now() && !is_dead(held))?;
+    Some(process_name(&held.holder))
+}
+
+/// This process: machine, id and start time.
+pub fn this_process() -> String {
+    let id = std::process::id();
+    let started = evidence::process::find(id).map_or(0, |process| process.started);
+    format!("{} {id} {started}", machine())
+}
+
+/// Is the holder a dead process of this machine? Processes of other machines are unknown.
+pub fn is_dead(held: &Lease) -> bool {
+    let here = process_here(held);
+    here.is_some_and(|process| evidence::process::state(&process) == ProcessState::Gone)
+}
+
+/// The holder, where it is a process of this machine.
+pub fn process_here(held: &Lease) -> Option<Process> {
+    let (machine_name, process) = parse(&held.holder)?;
+    (machine_name == machine()).then_some(process)
+}
+
+/// When the holder last took or renewed it.
+pub fn renewed_at(held: &Lease) -> Time {
+    let term = u64::try_from(TERM.as_millis()).unwrap_or(u64::MAX);
+    Time(held.until.0.saturating_sub(term))
+}
+
+/// The holder for people.
+pub fn process_name(holder: &str) -> String {
+    match parse(holder) {
+        Some((_, process)) => format!("process {}", process.id),
+        None => views::line(holder),
+    }
+}
+
+fn machine() -> String {
+    let name = rustix::system::uname();
+    let name = name.nodename().to_string_lossy();
+    name.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+fn parse(holder: &str) -> Option<(&str, Process)> {
+    let mut words = holder.split(' ');
+    let (machine, id, started) = (words.next()?, words.next()?, words.next()?);
+    let process = Process {
+        id: id.parse().ok()?,
+        started: started.parse().ok()?,
+    };
+    Some((machine, process))
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Fence;
+
+    use super::*;
+
+    fn held(holder: &str) -> Lease {
+        Lease {
+            holder: holder.to_owned(),
+            fence: Fence(1),
+            until: Time(u64::MAX),
+        }
+    }
+
+    #[test]
+    fn only_a_dead_process_of_this_machine_is_known_to_be_dead() {
+        let ours = this_process();
+        assert!(!is_dead(&held(&ours)));
+        assert!(is_dead(&held(&format!("{} 4194999 7", machine()))));
+        assert!(!is_dead(&held("elsewhere 4194999 7")));
+        assert!(!is_dead(&held("somebody")));
+        assert_eq!(
+            driver(Some(&held(&ours))),
+            Some(format!("process {}", std::process::id()))
+        );
+        assert_eq!(
+            driver(Some(&held(&format!("{} 4194999 7", machine())))),
+            None
+        );
+    }
+}

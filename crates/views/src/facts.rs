@@ -1,0 +1,20 @@
+//! The facts of a run and of all runs that every screen shows: liveness, inbox, the way through the stages, evidence.
+//!
+//! `StatusView` is the model of one run and `list::RunRow` that of one of many. Both are filled from the types
+//! here, so that text, JSON and pictures cannot disagree.
+
+mod evidence;
+mod inbox;
+mod json;
+mod liveness;
+mod remark;
+mod timeline;
+mod worker;
+
+pub use evidence::{CommandEvidence, GateEvidence, GateState, ReviewEvidence, gates};
+pub use inbox::{Inbox, InboxEntry};
+pub(crate) use json::{gate_json, remark_json, visit_json};
+pub use liveness::{Liveness, LostReason, OwnerSign, QUIET_AFTER, QuietReason, Signs};
+pub use remark::{Remark, RemarkKind};
+pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, Timeline, Visit, WaitSpan};
+pub use worker::WorkerSign;

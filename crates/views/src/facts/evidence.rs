@@ -1,0 +1,213 @@
+//! The evidence of each gate: its commands with their exit codes, its reviewers, the tree, and whether it still holds.
+
+use engine::{
+    AgentName, CheckEnd, CheckResult, CheckVerdict, Gate, Hash, Pipeline, Run, Stage, StageName,
+    Time, Work, Writes,
+};
+
+use super::timeline::{Timeline, subject};
+use crate::safe::Untrusted;
+
+/// So many reviews of a gate are kept, the latest.
+const MOST_REVIEWS: usize = 50;
+
+/// A gate of the pipeline, with what is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateEvidence {
+    pub stage: StageName,
+    pub kind: &'static str,
+    pub state: GateState,
+    /// The latest entry about it.
+    pub entry: Option<u64>,
+    pub at: Option<Time>,
+    /// The tree, or the content of the artifact, that was checked.
+    pub subject: Option<Hash>,
+    /// The latest run of its commands.
+    pub verdict: Option<CheckVerdict>,
+    pub commands: Vec<CommandEvidence>,
+    /// The current round of a review.
+    pub round: Option<u32>,
+    pub reviews: Vec<ReviewEvidence>,
+}
+
+/// How far a gate can be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateState {
+    /// The run has not come to it.
+    Open,
+    /// It was tried, and has not passed since.
+    Failed,
+    /// It passed, and nobody who may change what it checked has worked since.
+    Holds,
+    /// It passed, and then somebody worked who may change the tree: a later gate must pass.
+    Superseded,
+    /// It passed, and the artifact has other content now.
+    Stale,
+    /// A person skipped it.
+    Overridden,
+}
+
+impl GateState {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Failed => "failed",
+            Self::Holds => "holds",
+            Self::Superseded => "superseded",
+            Self::Stale => "stale",
+            Self::Overridden => "overridden",
+        }
+    }
+}
+
+impl GateState {
+    /// Did it pass on something else than what is there now, as far as is known?
+    pub fn is_stale(self) -> bool {
+        match self {
+            Self::Superseded | Self::Stale => true,
+            Self::Open | Self::Failed | Self::Holds | Self::Overridden => false,
+        }
+    }
+}
+
+/// One command of a check, as it was last run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandEvidence {
+    /// As a line for a shell.
+    pub command: Untrusted,
+    pub exit: Option<i32>,
+    /// How it ended, for people.
+    pub ended: Untrusted,
+    pub duration_ms: u64,
+    /// The end of its output, without secrets.
+    pub tail: Untrusted,
+}
+
+/// What a reviewer said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewEvidence {
+    /// From 1.
+    pub reviewer: u32,
+    pub agent: Option<AgentName>,
+    /// What was approved; the reviewer found problems where there is nothing.
+    pub approved: Option<Hash>,
+    pub at: Time,
+    pub entry: u64,
+}
+
+/// What the journal says about one gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GateRecord {
+    entry: u64,
+    at: Option<Time>,
+    subject: Option<Hash>,
+    verdict: Option<CheckVerdict>,
+    results: Vec<CheckResult>,
+    round: Option<u32>,
+    reviews: Vec<ReviewEvidence>,
+}
+
+impl GateRecord {
+    pub(super) fn checked(
+        &mut self,
+        entry: u64,
+        at: Time,
+        verdict: CheckVerdict,
+        results: &[CheckResult],
+        tree: Hash,
+    ) {
+        self.entry = entry;
+        self.at = Some(at);
+        self.subject = Some(tree);
+        self.verdict = Some(verdict);
+        self.results = results.to_vec();
+    }
+
+    pub(super) fn passed(&mut self, entry: u64, at: Time, gate: &Gate) {
+        self.entry = entry;
+        self.at = Some(at);
+        self.subject = Some(subject(gate));
+    }
+
+    pub(super) fn round(&mut self, round: u32) {
+        self.round = Some(round);
+    }
+
+    pub(super) fn reviewed(&mut self, review: ReviewEvidence) {
+        self.entry = review.entry;
+        self.at = Some(review.at);
+        self.reviews.push(review);
+        if self.reviews.len() > MOST_REVIEWS {
+            self.reviews.remove(0);
+        }
+    }
+}
+
+/// The gates of the pipeline, in the order of its stages.
+pub fn gates(pipeline: &Pipeline, run: &Run, timeline: &Timeline) -> Vec<GateEvidence> {
+    let stages = pipeline.definition().stages.iter();
+    let gates = stages.filter(|stage| is_gate(stage) || run.gates.contains_key(&stage.name));
+    gates.map(|stage| evidence(run, stage, timeline)).collect()
+}
+
+fn is_gate(stage: &Stage) -> bool {
+    match &stage.work {
+        Work::Check(_) | Work::Review(_) => true,
+        Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
+        Work::Open(_) | Work::Ask(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
+    }
+}
+
+fn evidence(run: &Run, stage: &Stage, timeline: &Timeline) -> GateEvidence {
+    let record = timeline.gate(&stage.name).cloned().unwrap_or_default();
+    let passed = run.gates.get(&stage.name);
+    GateEvidence {
+        stage: stage.name.clone(),
+        kind: crate::words::stage_kind(stage),
+        state: state(run, &stage.name, passed, &record),
+        entry: Some(record.entry).filter(|entry| *entry > 0),
+        at: record.at,
+        subject: passed.map(subject).or(record.subject),
+        verdict: record.verdict,
+        commands: record.results.iter().map(command).collect(),
+        round: record.round,
+        reviews: record.reviews,
+    }
+}
+
+fn state(run: &Run, stage: &StageName, passed: Option<&Gate>, record: &GateRecord) -> GateState {
+    let skipped = run.overrides.iter().any(|it| it.stage == *stage);
+    match passed {
+        Some(Gate::Tree(_)) => GateState::Holds,
+        Some(Gate::Superseded(_)) => GateState::Superseded,
+        Some(Gate::Artifact { artifact, content }) => {
+            let current = run.artifacts.get(artifact);
+            if current.is_some_and(|current| current.content == *content) {
+                GateState::Holds
+            } else {
+                GateState::Stale
+            }
+        }
+        None if skipped => GateState::Overridden,
+        None if record.entry > 0 => GateState::Failed,
+        None => GateState::Open,
+    }
+}
+
+fn command(result: &CheckResult) -> CommandEvidence {
+    let exit = match result.ended {
+        CheckEnd::Exit(code) => Some(code),
+        CheckEnd::Signal(_)
+        | CheckEnd::TimedOut
+        | CheckEnd::CouldNotStart(_)
+        | CheckEnd::EnvironmentLost(_)
+        | CheckEnd::ProgramUnaccepted(_) => None,
+    };
+    CommandEvidence {
+        command: Untrusted::new(engine::shell_words(&result.argv)),
+        exit,
+        ended: Untrusted::new(crate::fact::check_end(result)),
+        duration_ms: result.duration_ms,
+        tail: Untrusted::new(&result.tail),
+    }
+}

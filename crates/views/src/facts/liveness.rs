@@ -1,0 +1,261 @@
+//! Liveness: is anybody at work on a run? Told from its lease, its process and its witnesses, never from the stored
+//! status alone.
+
+use engine::{Seconds, Status, Time};
+use serde_json::{Value, json};
+
+use crate::paint::Style;
+use crate::time::span;
+
+/// Who works without any sign for so long is quiet.
+pub const QUIET_AFTER: Seconds = Seconds(5 * 60);
+
+/// What is known about those who should be at work on a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signs {
+    /// As of `now`: a run past its `ttl` waits.
+    pub status: Status,
+    pub now: Time,
+    /// Since when the run waits, where it waits for a person.
+    pub waits_since: Time,
+    pub owner: OwnerSign,
+    /// The latest sign of those who are at work.
+    pub last_sign: Time,
+}
+
+/// What is known about the owner of a run: the orchestrator that drives it, or the session that holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerSign {
+    /// It is there.
+    Alive,
+    /// It is there and stopped, as with Ctrl-Z, and does nothing until it is continued.
+    Stopped,
+    /// It is not known to be dead, but it let its lease expire: it is frozen, or cut off.
+    Expired,
+    /// Its process is gone.
+    Gone,
+    /// Nobody holds the run.
+    Nobody,
+    /// A run by hand has none, or the system does not tell: only the last event is known.
+    Unknown,
+}
+
+/// Is anybody at work on this run?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// Somebody works, and gave a sign of it this long ago.
+    Live {
+        last_sign: Seconds,
+    },
+    /// There was no sign for so long.
+    Quiet {
+        since: Seconds,
+        why: QuietReason,
+    },
+    /// Nobody works, and nobody will until somebody takes the run up again.
+    OwnerLost {
+        why: LostReason,
+    },
+    /// A person must act, for so long.
+    WaitsForYou {
+        since: Seconds,
+    },
+    Queued,
+    Over,
+}
+
+/// Why a run is quiet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuietReason {
+    /// The process of its owner is stopped.
+    Stopped,
+    /// Its owner does not renew its lease.
+    Expired,
+    /// Its owner is there, or cannot be seen, and nobody gave a sign.
+    Silent,
+}
+
+/// Why a run has no owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostReason {
+    ProcessGone,
+    /// The owner let go of it, or there never was one.
+    Nobody,
+}
+
+impl Liveness {
+    /// Judges the signs.
+    pub fn of(signs: &Signs) -> Self {
+        match signs.status {
+            Status::Queued => Self::Queued,
+            Status::Completed | Status::Failed | Status::Cancelled => Self::Over,
+            Status::Waiting(_) => Self::WaitsForYou {
+                since: signs.now.since(signs.waits_since),
+            },
+            Status::Running => Self::of_running(signs),
+        }
+    }
+
+    fn of_running(signs: &Signs) -> Self {
+        let since = signs.now.since(signs.last_sign);
+        let quiet = |why| Self::Quiet { since, why };
+        match signs.owner {
+            OwnerSign::Gone => Self::OwnerLost {
+                why: LostReason::ProcessGone,
+            },
+            OwnerSign::Nobody => Self::OwnerLost {
+                why: LostReason::Nobody,
+            },
+            OwnerSign::Stopped => quiet(QuietReason::Stopped),
+            OwnerSign::Expired => quiet(QuietReason::Expired),
+            OwnerSign::Alive | OwnerSign::Unknown if since >= QUIET_AFTER => {
+                quiet(QuietReason::Silent)
+            }
+            OwnerSign::Alive | OwnerSign::Unknown => Self::Live { last_sign: since },
+        }
+    }
+
+    /// The word for it in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Live { .. } => "live",
+            Self::Quiet { .. } => "quiet",
+            Self::OwnerLost { .. } => "lost",
+            Self::WaitsForYou { .. } => "waiting",
+            Self::Queued => "queued",
+            Self::Over => "over",
+        }
+    }
+
+    /// `quiet for 12m`: the same words on every screen.
+    pub fn text(self) -> String {
+        match self {
+            Self::Live { .. } => "live".to_owned(),
+            Self::Quiet { since, .. } => format!("quiet for {}", span(since)),
+            Self::OwnerLost { .. } => "owner lost".to_owned(),
+            Self::WaitsForYou { .. } => "waits for you".to_owned(),
+            Self::Queued => "queued".to_owned(),
+            Self::Over => "over".to_owned(),
+        }
+    }
+
+    /// Why, where that is not plain.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::Quiet { why, .. } => Some(match why {
+                QuietReason::Stopped => {
+                    "its process is stopped, and does nothing until somebody continues it"
+                }
+                QuietReason::Expired => {
+                    "its process does not renew its lease: it is frozen, or cut off"
+                }
+                QuietReason::Silent => "nobody who works on it gave a sign",
+            }),
+            Self::OwnerLost { why } => Some(match why {
+                LostReason::ProcessGone => "the process that worked on it is gone",
+                LostReason::Nobody => "no process works on it",
+            }),
+            Self::Live { .. } | Self::WaitsForYou { .. } | Self::Queued | Self::Over => None,
+        }
+    }
+
+    /// A sign that tells the states apart without a colour.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Live { .. } => "●",
+            Self::Quiet { .. } => "◌",
+            Self::OwnerLost { .. } => "✗",
+            Self::WaitsForYou { .. } => "?",
+            Self::Queued => "○",
+            Self::Over => "·",
+        }
+    }
+
+    pub fn style(self) -> Style {
+        match self {
+            Self::Live { .. } => Style::Good,
+            Self::Quiet { .. } | Self::WaitsForYou { .. } => Style::Wait,
+            Self::OwnerLost { .. } => Style::Bad,
+            Self::Queued | Self::Over => Style::Dim,
+        }
+    }
+
+    pub fn json(self) -> Value {
+        let seconds = match self {
+            Self::Live { last_sign } => Some(last_sign.0),
+            Self::Quiet { since, .. } | Self::WaitsForYou { since } => Some(since.0),
+            Self::OwnerLost { .. } | Self::Queued | Self::Over => None,
+        };
+        let why = match self {
+            Self::Quiet { why, .. } => Some(match why {
+                QuietReason::Stopped => "stopped",
+                QuietReason::Expired => "expired",
+                QuietReason::Silent => "silent",
+            }),
+            Self::OwnerLost { why } => Some(match why {
+                LostReason::ProcessGone => "process_gone",
+                LostReason::Nobody => "nobody",
+            }),
+            Self::Live { .. } | Self::WaitsForYou { .. } | Self::Queued | Self::Over => None,
+        };
+        json!({ "state": self.word(), "seconds": seconds, "why": why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time(10_000_000);
+
+    fn signs(status: Status, owner: OwnerSign, silent_for: u64) -> Signs {
+        Signs {
+            status,
+            now: NOW,
+            waits_since: Time(NOW.0 - 7_000),
+            owner,
+            last_sign: Time(NOW.0 - silent_for * 1_000),
+        }
+    }
+
+    #[test]
+    fn a_running_run_is_as_alive_as_its_owner() {
+        let quiet = QUIET_AFTER.0;
+        for (owner, silent_for, word) in [
+            (OwnerSign::Alive, 0, "live"),
+            (OwnerSign::Alive, quiet - 1, "live"),
+            (OwnerSign::Alive, quiet, "quiet"),
+            (OwnerSign::Unknown, quiet - 1, "live"),
+            (OwnerSign::Unknown, quiet, "quiet"),
+            (OwnerSign::Stopped, 0, "quiet"),
+            (OwnerSign::Expired, 11, "quiet"),
+            (OwnerSign::Gone, 0, "lost"),
+            (OwnerSign::Nobody, 0, "lost"),
+        ] {
+            let liveness = Liveness::of(&signs(Status::Running, owner, silent_for));
+            assert_eq!(liveness.word(), word, "{owner:?} {silent_for}");
+            let reason = matches!(word, "quiet" | "lost");
+            assert_eq!(liveness.reason().is_some(), reason);
+        }
+        let frozen = Liveness::of(&signs(Status::Running, OwnerSign::Stopped, 125));
+        assert_eq!(frozen.text(), "quiet for 2m 5s");
+    }
+
+    #[test]
+    fn whoever_owns_it_a_run_that_waits_or_is_over_says_so() {
+        for owner in [OwnerSign::Alive, OwnerSign::Gone, OwnerSign::Nobody] {
+            for (status, word) in [
+                (Status::Queued, "queued"),
+                (Status::Waiting("why".to_owned()), "waiting"),
+                (Status::Completed, "over"),
+                (Status::Failed, "over"),
+                (Status::Cancelled, "over"),
+            ] {
+                let liveness = Liveness::of(&signs(status, owner, 900));
+                assert_eq!(liveness.json()["state"], word);
+            }
+        }
+        let waits = Liveness::of(&signs(Status::Waiting(String::new()), OwnerSign::Alive, 0));
+        assert_eq!(waits, Liveness::WaitsForYou { since: Seconds(7) });
+    }
+}
