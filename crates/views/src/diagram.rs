@@ -1,15 +1,14 @@
-//! The graph of a pipeline: as Mermaid, as DOT, as a page, and as a drawing for the terminal.
+//! The graph of a pipeline: as Mermaid, as DOT, and as a drawing for the terminal.
 
 mod caption;
 mod chart;
 mod dot;
 mod drawing;
-mod html;
 mod mermaid;
 
 use engine::{Pipeline, Run};
 
-pub(crate) use caption::{artifact_specs, edge};
+pub(crate) use caption::{artifact_specs, edge, effects, work};
 pub(crate) use chart::Chart;
 
 /// A Mermaid flowchart. With a run, its current stage is marked.
@@ -20,13 +19,6 @@ pub fn mermaid(pipeline: &Pipeline, run: Option<&Run>) -> String {
 /// A Graphviz graph with the same information.
 pub fn dot(pipeline: &Pipeline, run: Option<&Run>) -> String {
     dot::render(&Chart::new(pipeline.definition(), run))
-}
-
-/// A self-contained page with the same information. With a run, its current stage is marked.
-pub fn html(pipeline: &Pipeline, run: Option<&Run>) -> String {
-    let status = run.map(|run| engine::status(pipeline, run));
-    let status = status.as_ref().map(engine::Status::word);
-    html::render(&Chart::new(pipeline.definition(), run), status)
 }
 
 /// Stages in the order of the file, each with its edges, at most 100 columns wide.

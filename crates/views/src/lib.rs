@@ -26,6 +26,7 @@ pub mod next;
 pub mod night;
 mod paint;
 mod person_line;
+pub mod picture;
 mod pipeline_state;
 mod placeholder;
 pub mod plan;

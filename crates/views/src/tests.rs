@@ -9,6 +9,7 @@ mod hostile;
 mod lines;
 mod metrics;
 mod nexts;
+mod pictures;
 mod plans;
 pub(crate) mod play;
 mod progresses;

@@ -47,12 +47,34 @@ fn every_picture_shows_where_a_run_that_outgrew_its_route_goes() {
         };
         assert!(goes(&mermaid, "-.->").ends_with(&place(&mermaid, "plan_drafting")));
         assert!(goes(&dot, "->").contains("style=dashed"));
+        let line = format!("<title>{stage} → plan_drafting: outgrown sizing</title>");
+        assert_eq!(html.matches(&line).count(), 1, "{stage}");
     }
-    let arrows = html.matches("outgrown sizing → plan_drafting").count();
-    assert_eq!(arrows, mermaid.matches("outgrown sizing").count());
+    // Somebody who is asked there is a card, which tells of the same.
+    let arrows = html.matches("→ plan_drafting: outgrown sizing<").count();
+    let cards = html.matches(">outgrown sizing → plan_drafting<").count();
+    assert_eq!(arrows + cards, mermaid.matches("outgrown sizing").count());
     // A pipeline without a route has no such way.
     let none = run(&project, "graph ansible").succeeds().stdout;
     assert!(!none.contains("outgrown"), "{none}");
+}
+
+#[test]
+fn the_picture_of_a_run_shows_where_it_was() {
+    let project = trusted();
+    run(&project, "start small.toml --task x --by-hand --id r-test").succeeds();
+    let drawn = |line: &str| run(&project, line).succeeds().stdout;
+    let start = drawn("graph --run r-test --format svg");
+    assert_eq!(start.matches(">here: ").count(), 1, "{start}");
+    assert!(!start.contains(" taken\""), "{start}");
+    run(&project, "skip --reason x").succeeds();
+    let moved = drawn("graph --run r-test --format svg");
+    assert_eq!(moved.matches(">here: ").count(), 1, "{moved}");
+    assert_eq!(moved.matches(" taken\"").count(), 1, "{moved}");
+    assert_eq!(moved.matches(" passed\"").count(), 1, "{moved}");
+    // The page has the same picture, and the pipeline alone has no place.
+    assert!(drawn("graph --run r-test --format html").contains(&moved));
+    assert!(!drawn("graph small.toml --format svg").contains(">here: "));
 }
 
 #[test]
@@ -88,6 +110,7 @@ fn everything_that_prints_facts_prints_json() {
         ("history", 0),
         ("why r-test", 0),
         ("graph --run r-test --format mermaid", 0),
+        ("graph --run r-test --format svg", 0),
         ("fork r-test --at 1 --id r-fork", 0),
         ("reset r-test --reason x", 0),
         ("retry r-test", 1),
@@ -229,7 +252,9 @@ fn no_text_of_others_steers_the_terminal() {
         "graph small.toml --format dot",
         "graph small.toml --format mermaid",
         "graph small.toml --format html",
+        "graph small.toml --format svg",
         "graph --run r-test",
+        "graph --run r-test --format svg",
         "pipelines ./small.toml",
         "trust small.toml --show",
         "trust --list",

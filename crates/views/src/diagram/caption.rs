@@ -19,7 +19,7 @@ const LABEL_COLUMNS: usize = 36;
 const LABEL_LINES: usize = 3;
 
 /// Who works there, or on what; one short line each.
-pub(super) fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
+pub(crate) fn work(chart: &Chart<'_>, stage: &Stage) -> Vec<String> {
     match &stage.work {
         Work::Agent(work) => vec![worker(work)],
         Work::Open(open) => vec![admitted(&open.allow)],
@@ -96,7 +96,7 @@ pub(crate) fn edge(chart: &Chart<'_>, way: &str, edge: &Edge) -> String {
 }
 
 /// What an edge resets and approves.
-pub(super) fn effects(edge: &Edge) -> Vec<String> {
+pub(crate) fn effects(edge: &Edge) -> Vec<String> {
     [
         named("resets", &edge.reset),
         named("approves", &edge.approves),

@@ -4,7 +4,7 @@ use engine::Pipeline;
 use expect_test::expect;
 
 use super::example::{definition, pipeline, run_in};
-use crate::diagram::{dot, html, mermaid, text};
+use crate::diagram::{dot, mermaid, text};
 use crate::layout::width;
 
 #[test]
@@ -221,34 +221,6 @@ fn the_present_stage_is_marked_once_in_every_picture() {
         assert_eq!(marked.len(), 1, "{picture}");
         assert!(marked[0].contains("linting"), "{picture}");
     }
-}
-
-/// A page that stands alone: every stage and arrow, the present place, and nothing from elsewhere.
-#[test]
-fn a_page_stands_alone_and_marks_the_present_place() {
-    let run = run_in("linting");
-    let page = html(&pipeline(), Some(&run));
-    assert_eq!(page.matches("class=\"here\"").count(), 1, "{page}");
-    assert_eq!(page.matches("◀ here").count(), 1, "{page}");
-    assert!(
-        page.contains("<strong>linting</strong> (running)"),
-        "{page}"
-    );
-    for stage in &definition().stages {
-        assert!(page.contains(&format!(">{} ", stage.name)), "{page}");
-    }
-    assert!(page.contains("passed → reviewing<"), "{page}");
-    let arrows = dot(&pipeline(), Some(&run)).matches(" -> s").count() - 1;
-    assert_eq!(page.matches("marker-end").count(), arrows, "{page}");
-    let elsewhere = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
-    for word in ["http:", "https:", "<script", "src=", "href="] {
-        assert!(!elsewhere.contains(word), "{word}");
-    }
-    let plain = html(&pipeline(), None);
-    assert!(
-        !plain.contains("class=\"here\"") && !plain.contains("Run <"),
-        "{plain}"
-    );
 }
 
 #[test]

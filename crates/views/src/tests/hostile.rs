@@ -8,10 +8,11 @@ use super::example::*;
 use super::facts::{check_result, entry};
 use super::runs::{AROUND, dispatch};
 use crate::list::RunRow;
+use crate::picture::RunMarks;
 use crate::test_random::TestRandom;
 use crate::{
     AgentNames, BriefingInputs, Paint, RunContext, Verification, briefing, diagram, history,
-    is_forbidden, json_text, list, next, refusal_in, session_prompt, status, summary, why,
+    is_forbidden, json_text, list, next, picture, refusal_in, session_prompt, status, summary, why,
 };
 
 /// A pipeline whose every free text is hostile.
@@ -296,7 +297,7 @@ fn everything(
         diagram::text(pipeline, Some(run)),
         diagram::mermaid(pipeline, Some(run)),
         diagram::dot(pipeline, Some(run)),
-        diagram::html(pipeline, Some(run)),
+        picture::page(pipeline, Some(&RunMarks::of_place(run))),
         state.text(Paint::Plain),
         json_text(&state.json()),
         steps.text(Paint::Plain),
@@ -393,12 +394,14 @@ fn tags(page: &str) -> BTreeSet<String> {
 #[test]
 fn no_text_adds_a_tag_to_a_page() {
     let run = run_in("linting");
+    let marks = RunMarks::of_place(&run);
+    let marks = Some(&marks);
     let mut harmless = || "words".to_owned();
-    let plain = tags(&diagram::html(&hostile_pipeline(&mut harmless), Some(&run)));
+    let plain = tags(&picture::page(&hostile_pipeline(&mut harmless), marks));
     let mut random = TestRandom::new(41);
     for _ in 0..300 {
         let mut text = || format!("{}'\"><script src=x><b onload=", random.hostile_text(20));
-        let hostile = diagram::html(&hostile_pipeline(&mut text), Some(&run));
+        let hostile = picture::page(&hostile_pipeline(&mut text), marks);
         assert!(tags(&hostile).is_subset(&plain), "{hostile}");
     }
 }
