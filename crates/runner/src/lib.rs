@@ -31,6 +31,7 @@ pub mod spending;
 mod stale_files;
 mod step_folder;
 mod surroundings;
+pub mod untold_runs;
 pub mod wait_note;
 mod worker_task;
 pub mod worktree;

@@ -16,6 +16,7 @@ use runner::drive_run;
 use runner::drop_sender::DropSender;
 use runner::queue::{self, Waits};
 use runner::run_place;
+use runner::untold_runs::UntoldRuns;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
 use runtime::failure::Failure;
@@ -87,7 +88,7 @@ impl Worker {
             driven.listen(output);
         }
         let lasted = Seconds(begun.elapsed().as_secs());
-        night::tell(context, output, &driven.ends, lasted)?;
+        night::tell(context, output, driven.untold, &driven.ends, lasted)?;
         Ok(match options.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
             false if driven.backoff.is_empty() => Exit::Success,
@@ -104,6 +105,7 @@ struct DrivenRuns<'s> {
     backoff: Backoff,
     /// How the drives ended, for the summary.
     ends: night::Ends,
+    untold: UntoldRuns,
     /// The runs that a person must act on, with the version at which they were left. Until it changes there is
     /// nothing to drive.
     left: BTreeMap<RunId, u64>,
@@ -125,6 +127,7 @@ impl<'s> DrivenRuns<'s> {
             decided: BTreeSet::new(),
             backoff: Backoff::default(),
             ends: night::Ends::new(),
+            untold: UntoldRuns::default(),
             left: BTreeMap::new(),
             awaits_a_time: false,
             group: None,
@@ -182,6 +185,7 @@ impl<'s> DrivenRuns<'s> {
             None => Group::open(self.context.state()?.folder())?,
         };
         self.group = Some(group.clone());
+        self.untold.note(&self.context.state()?, &run);
         let (sender, options) = (self.sender.clone(), self.options.clone());
         let (id, context) = (run.clone(), self.context.shared().with_group(group));
         thread::spawn(move || drive(&context, &id, &options, &sender));

@@ -16,6 +16,7 @@ mod handover;
 mod install;
 mod kinds;
 mod kit;
+mod night;
 mod ordinary;
 mod people;
 mod places;

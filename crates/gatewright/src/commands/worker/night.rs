@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use engine::{RunId, Seconds, Status};
 use runner::drive_options::DriveEnd;
+use runner::lease;
 use runner::queue;
+use runner::untold_runs::UntoldRuns;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
+use store::Backend as _;
 use views::Untrusted;
 use views::night::{Night, NightResult, NightRow};
 
@@ -22,6 +25,7 @@ pub(super) type Ends = BTreeMap<RunId, Result<DriveEnd, String>>;
 pub(super) fn tell(
     context: &Context,
     output: &mut Output,
+    mut untold: UntoldRuns,
     ends: &Ends,
     lasted: Seconds,
 ) -> Result<(), Failure> {
@@ -35,10 +39,32 @@ pub(super) fn tell(
             rows.push(row(&opened, Some(end)));
         }
     }
+    let mut earlier = untold.take_over(&workspace.state);
+    earlier.retain(|run| !ends.contains_key(run));
+    rows.extend(queued_rows(&mut workspace, |run| {
+        ends.contains_key(run) || earlier.contains(run)
+    })?);
+    for run in &earlier {
+        rows.extend(left_row(&mut workspace, run)?);
+    }
+    if !rows.is_empty() {
+        let night = Night { rows, lasted };
+        output.facts(|paint| night.text(paint), || night.json())?;
+    }
+    untold.set_told();
+    Ok(())
+}
+
+/// The runs that nobody has begun, except these.
+fn queued_rows(
+    workspace: &mut Workspace<'_>,
+    is_known: impl Fn(&RunId) -> bool,
+) -> Result<Vec<NightRow>, Failure> {
     let now = clock::now();
-    for queued in queue::look(&mut workspace, now)? {
+    let mut rows = Vec::new();
+    for queued in queue::look(workspace, now)? {
         let summary = &queued.summary;
-        if ends.contains_key(&summary.id) || summary.status != Status::Queued {
+        if is_known(&summary.id) || summary.status != Status::Queued {
             continue;
         }
         if let Some(opened) = workspace.find(&summary.id)? {
@@ -47,11 +73,17 @@ pub(super) fn tell(
             rows.push(row);
         }
     }
-    if rows.is_empty() {
-        return Ok(());
+    Ok(rows)
+}
+
+/// A run that an earlier worker drove, which was killed before it could tell. If another process drives it
+/// now, that one tells it.
+fn left_row(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Option<NightRow>, Failure> {
+    if lease::driver(workspace.store.lease(run)?.as_ref()).is_some() {
+        return Ok(None);
     }
-    let night = Night { rows, lasted };
-    output.facts(|paint| night.text(paint), || night.json())
+    let opened = workspace.find(run)?;
+    Ok(opened.map(|opened| row(&opened, None)))
 }
 
 fn row(opened: &OpenRun, end: Option<&Result<DriveEnd, String>>) -> NightRow {

@@ -15,4 +15,4 @@ mod multi_ai;
 mod phases;
 mod services;
 mod spending;
-mod world;
+pub(crate) mod world;

@@ -12,16 +12,16 @@ use testkit::model::{Actor, Model};
 use testkit::{Agents, Project, Ran};
 
 /// The run of every story.
-pub(super) const RUN: &str = "r-test";
+pub(crate) const RUN: &str = "r-test";
 
-pub(super) struct World {
+pub(crate) struct World {
     pub project: Project,
     pub model: Model,
     agents: Agents,
 }
 
 impl World {
-    pub(super) fn new(script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn new(script: impl IntoIterator<Item = Actor>) -> Self {
         Self::knowing(|_| script.into_iter().collect())
     }
 
@@ -38,12 +38,12 @@ impl World {
     }
 
     /// The same with a pipeline of the project's own, which is trusted.
-    pub(super) fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
+    pub(crate) fn with(pipeline: &str, script: impl IntoIterator<Item = Actor>) -> Self {
         Self::planned(pipeline, |_| script.into_iter().collect())
     }
 
     /// The same with a script that knows where the project lies.
-    pub(super) fn planned(pipeline: &str, script: impl FnOnce(&Project) -> Vec<Actor>) -> Self {
+    pub(crate) fn planned(pipeline: &str, script: impl FnOnce(&Project) -> Vec<Actor>) -> Self {
         let world = Self::knowing(script);
         world.project.write("pipeline.toml", pipeline);
         world.project.trust_by_hash("pipeline.toml");
@@ -51,27 +51,27 @@ impl World {
     }
 
     /// The program on the search path of the agents.
-    pub(super) fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         self.agents.settle(self.project.command(words))
     }
 
     /// An unattended script runs the program.
-    pub(super) fn type_in(&self, words: &[&str]) -> Ran {
+    pub(crate) fn type_in(&self, words: &[&str]) -> Ran {
         Ran::from(self.command(words).output().unwrap())
     }
 
     /// Takes a task through this pipeline.
-    pub(super) fn run(&self, pipeline: &str, words: &[&str]) -> Ran {
+    pub(crate) fn run(&self, pipeline: &str, words: &[&str]) -> Ran {
         let begin = ["run", pipeline, "--task", "Greet people", "--id", RUN];
         self.type_in(&[&begin, words].concat())
     }
 
-    pub(super) fn resume(&self) -> Ran {
+    pub(crate) fn resume(&self) -> Ran {
         self.type_in(&["resume", RUN])
     }
 
     /// Goes on with it in a shell that does not know where the programs have their settings.
-    pub(super) fn resume_elsewhere(&self) -> Ran {
+    pub(crate) fn resume_elsewhere(&self) -> Ran {
         let mut command = self.command(&["resume", RUN]);
         for name in [
             "CLAUDE_CONFIG_DIR",
@@ -84,21 +84,21 @@ impl World {
     }
 
     /// Every entry of the history, as JSON.
-    pub(super) fn history(&self) -> Vec<Value> {
+    pub(crate) fn history(&self) -> Vec<Value> {
         let ran = self.type_in(&["history", RUN, "--json"]).succeeds();
         let told: Value = serde_json::from_str(&ran.stdout).unwrap();
         told["entries"].as_array().unwrap().clone()
     }
 
     /// The facts of this kind in the history.
-    pub(super) fn facts(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn facts(&self, kind: &str) -> Vec<Value> {
         let entries = self.history().into_iter();
         let facts = entries.map(|entry| entry["fact"].clone());
         facts.filter(|fact| fact["kind"] == kind).collect()
     }
 
     /// The conversations that this actor had, each with the number of answers with which it began.
-    pub(super) fn conversations(&self, actor: &str) -> Vec<usize> {
+    pub(crate) fn conversations(&self, actor: &str) -> Vec<usize> {
         let mut found: BTreeMap<Option<String>, usize> = BTreeMap::new();
         for request in self.model.requests_of(actor) {
             let taken = request.turns_taken(actor);
@@ -108,7 +108,7 @@ impl World {
     }
 
     /// The workers that began, by the program's id of their conversation.
-    pub(super) fn began(&self) -> Vec<String> {
+    pub(crate) fn began(&self) -> Vec<String> {
         let facts = self.facts("began").into_iter();
         facts
             .map(|fact| fact["worker"].as_str().unwrap().to_owned())
@@ -116,13 +116,13 @@ impl World {
     }
 
     /// How every piece of work ended, in the engine's words.
-    pub(super) fn results(&self) -> Vec<String> {
+    pub(crate) fn results(&self) -> Vec<String> {
         let facts = self.facts("ended").into_iter();
         facts.map(|fact| fact["result"].to_string()).collect()
     }
 
     /// A program on the search path of the run, before anything of the same name.
-    pub(super) fn put_program(&self, name: &str, script: &str) {
+    pub(crate) fn put_program(&self, name: &str, script: &str) {
         let path = self.agents.folder().join(name);
         // What stands there may be a link to something that is not ours.
         let _ = fs::remove_file(&path);
@@ -131,18 +131,18 @@ impl World {
     }
 
     /// The real linters of Ansible on the search path of the run.
-    pub(super) fn put_ansible(&self) {
+    pub(crate) fn put_ansible(&self) {
         testkit::ansible::link_into(self.agents.folder());
     }
 
     /// Where the program of this name really lies.
-    pub(super) fn program(&self, name: &str) -> PathBuf {
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
         let path = self.agents.folder().join(name);
         path.canonicalize().unwrap()
     }
 
     /// Begins a run, and leaves it to itself.
-    pub(super) fn begin(&self, words: &[&str]) -> Child {
+    pub(crate) fn begin(&self, words: &[&str]) -> Child {
         let begin = [
             "run",
             "pipeline.toml",
@@ -157,7 +157,7 @@ impl World {
     }
 
     /// Kills the orchestrator as nothing can prevent it, and waits for its end.
-    pub(super) fn kill(&self, mut child: Child) {
+    pub(crate) fn kill(&self, mut child: Child) {
         let ours = |line: &String| line.contains("gatewright run pipeline.toml");
         let mut found = self.left_over();
         found.retain(|line| ours(line) && !line.contains("/bin/sh"));
@@ -171,7 +171,7 @@ impl World {
     }
 
     #[track_caller]
-    pub(super) fn wait_until_nobody_is_left(&self) {
+    pub(crate) fn wait_until_nobody_is_left(&self) {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !self.left_over().is_empty() {
             assert!(Instant::now() < deadline, "{:?}", self.left_over());
@@ -180,7 +180,7 @@ impl World {
     }
 
     /// The processes that have this project's home: nobody else has it.
-    pub(super) fn left_over(&self) -> Vec<String> {
+    pub(crate) fn left_over(&self) -> Vec<String> {
         let wanted = format!("HOME={}", self.project.home().display());
         let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let lines = processes.filter_map(|process| {
@@ -197,6 +197,6 @@ impl World {
 }
 
 /// How the prompt of this agent begins.
-pub(super) fn you_are(agent: &str) -> String {
+pub(crate) fn you_are(agent: &str) -> String {
     format!("You are '{agent}'")
 }
