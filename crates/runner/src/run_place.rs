@@ -6,6 +6,7 @@
 mod carry;
 mod checkout;
 mod room;
+pub(crate) mod stale_locks;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,7 @@ pub(crate) fn make(
         fs::create_dir_all(&files.folder).map_err(Failure::file("make", &files.folder))?;
         let note = files.mark(HOME);
         write_durably(&note, &text(&home.root)?).map_err(Failure::file("write to", &note))?;
-        files.checkout(&home, &place.branch)?;
+        files.checkout(&home, &run, &place.branch)?;
         remarks.extend(Checkout::of(&home)?.filter_remark());
         let carried = carry_list(&home, &opened.pipeline.definition().placement.carry)?;
         remarks.extend(copy_into(&carried, &home.root, &files.worktree)?);
@@ -175,8 +176,11 @@ impl PlaceFiles {
     }
 
     /// Invariant: the note about the branch is durable before the branch is made.
-    fn checkout(&self, home: &Project, branch: &RunBranch) -> Result<(), Failure> {
+    fn checkout(&self, home: &Project, run: &RunId, branch: &RunBranch) -> Result<(), Failure> {
         let here = Checkout::of(home)?;
+        if let Some(repository) = &home.repository {
+            stale_locks::remove(repository, run, Some(&branch.name));
+        }
         let note = self.mark(BRANCH);
         let is_ours = fs::read_to_string(&note).is_ok_and(|text| text == branch.name);
         let tip = here.branch_tip(&branch.name)?;

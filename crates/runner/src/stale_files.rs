@@ -1,4 +1,4 @@
-//! Files that a killed orchestrator left: worktrees and records of work that nobody does any more.
+//! Files that a killed orchestrator left: worktrees, locks of git and records of work that nobody does any more.
 
 use std::fs;
 
@@ -8,6 +8,7 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::step_folder;
+use crate::run_place::stale_locks;
 use crate::worktree::{Worktree, Worktrees};
 use runtime::work_record::Record;
 
@@ -15,8 +16,23 @@ use runtime::work_record::Record;
 ///
 /// Invariant: we hold the lease and no worker of the run is at work.
 pub(crate) fn remove(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    remove_locks(workspace, opened)?;
     remove_worktrees(workspace, opened)?;
     remove_records(workspace, opened);
+    Ok(())
+}
+
+fn remove_locks(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    let project = workspace.project_of(opened)?;
+    let Some(repository) = &project.repository else {
+        return Ok(());
+    };
+    let place = opened.run().place.as_ref();
+    let branch = place.map(|place| place.branch.name.as_str());
+    stale_locks::remove(repository, &opened.run().id, branch);
+    if place.is_some() {
+        stale_locks::remove_in_worktree(repository, &project.root);
+    }
     Ok(())
 }
 

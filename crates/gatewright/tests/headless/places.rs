@@ -249,6 +249,27 @@ fn a_branch_that_exists_stops_the_run_and_nothing_is_lost() {
     assert_eq!(world.status("r-test"), "completed");
 }
 
+/// A crash of the machine kills git, too, and git never removes the lock of one that was killed.
+#[test]
+fn locks_that_a_killed_git_left_hold_nobody_up() {
+    let leaves = format!(
+        "{NAMES_ITSELF}\ntouch -d '1 minute ago' \"$(git rev-parse --git-dir)/index.lock\""
+    );
+    let world = repository(CHECKED, &leaves);
+    queue(&world, "r-a", "");
+    let git = world.project.path().join(".git");
+    let lock = git.join(format!("refs/heads/{}.lock", branch("r-a")));
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::write(&lock, "").unwrap();
+    let persons = git.join("refs/heads/main.lock");
+    fs::write(&persons, "").unwrap();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.status("r-a"), "completed");
+    assert_eq!(world.history_of("r-a", "delivered").len(), 1);
+    assert_eq!(at_branch(&world, "r-a", "a.txt"), "r-a\n");
+    assert!(persons.exists(), "it may be the person's");
+}
+
 #[test]
 fn ignored_files_come_along_by_the_lists_of_the_pipeline_and_the_project() {
     let pipeline = format!("carry = [\"vendor\", \"absent.txt\"]\n{CHECKED}");

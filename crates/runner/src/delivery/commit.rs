@@ -8,7 +8,7 @@ use evidence::{Project, artifact_path};
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
-use crate::run_place::{Checkout, complaint};
+use crate::run_place::{Checkout, complaint, stale_locks};
 
 /// Names the run in a commit that it made.
 const TRAILER: &str = "Gatewright-Run";
@@ -55,6 +55,10 @@ pub(super) fn commit(
     place: &RunPlace,
     message: &str,
 ) -> Result<String, Failure> {
+    if let Some(repository) = &project.repository {
+        stale_locks::remove(repository, &opened.run().id, Some(&place.branch.name));
+        stale_locks::remove_in_worktree(repository, &project.root);
+    }
     let here = Checkout::of(project)?;
     let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
     let head = head.ok_or_else(|| {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use belongings::Belongings;
 use overnight::Overnight;
-use tasks::{HELD, TASKS, Task};
+use tasks::{HELD, LIMITED, TASKS, Task};
 
 /// What the person finds in the morning. The question and the budget are theirs; one task failed its check.
 const MORNING: [(&str, &str); 3] = [
@@ -43,11 +43,13 @@ fn ten_tasks_left_alone_become_ten_branches_or_clear_reasons() {
     night.crash(worker);
     persons.assert_same(&night, "after the crash");
 
-    HELD.iter().for_each(|flag| night.world.model.release(flag));
+    let held = HELD.iter().chain([&LIMITED]);
+    held.for_each(|flag| night.world.model.release(flag));
     let summary = night.worker();
     persons.assert_same(&night, "after the night");
     assert_morning(&night, &summary);
     assert_limits_were_waited_for(&night);
+    assert_killed_work_went_on(&night);
     assert_spending_was_ended_within_the_turn(&night);
 
     // The answer of the person lets the run go on that has asked.
@@ -128,6 +130,20 @@ fn assert_limits_were_waited_for(night: &Overnight) {
     }
 }
 
+/// What was at work when the machine crashed went on in its conversation, and did nothing twice.
+#[track_caller]
+fn assert_killed_work_went_on(night: &Overnight) {
+    for run in ["r-crash-claude", "r-crash-codex"] {
+        let shown = night.json(&["status", run]);
+        let branch = shown["place"]["branch"].as_str().unwrap();
+        let trace = night.git(&["show", &format!("{branch}:trace.txt")]);
+        assert_eq!(trace, "once", "{run}");
+        let actor = format!("maker of {run}");
+        assert_eq!(night.world.conversations(&actor).len(), 1, "{run}");
+        assert_eq!(night.facts(run, "admitted").len(), 1, "{run}");
+    }
+}
+
 /// Its model still thinks about the fourth message of the turn.
 #[track_caller]
 fn assert_spending_was_ended_within_the_turn(night: &Overnight) {
@@ -181,10 +197,15 @@ fn assert_merges(night: &Overnight) {
     let told = night.refused(&["merge", "r-edit"]);
     assert_eq!(told["conflicts"], json!(["heading.txt"]), "{told}");
     before.assert_same(night, "after a conflict");
+    // Git merges nothing into a tree in which something is staged.
+    night.git(&["commit", "--quiet", "--message=three"]);
     night.type_in(&["merge", "r-plain"]);
     assert!(night.world.project.path().join("made/r-plain.txt").exists());
-    assert_eq!(
-        night.world.project.read("heading.txt"),
-        "The person's heading\n"
-    );
+    for (name, text) in [
+        ("heading.txt", "The person's heading\n"),
+        ("edited.txt", "edited in the night\n"),
+        ("staged.txt", "staged, and edited again\n"),
+    ] {
+        assert_eq!(night.world.project.read(name), text);
+    }
 }

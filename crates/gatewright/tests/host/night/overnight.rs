@@ -79,7 +79,7 @@ impl Overnight {
     pub(super) fn begin_worker(&self) -> Child {
         let said = self.world.project.home().join("worker.said");
         let said = File::create(said).unwrap();
-        let mut command = self.world.command(&["worker", "--once", "--runs", "5"]);
+        let mut command = self.world.command(&["worker", "--once", "--runs", "6"]);
         command.stdout(said.try_clone().unwrap()).stderr(said);
         command.spawn().unwrap()
     }

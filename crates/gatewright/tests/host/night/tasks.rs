@@ -2,8 +2,11 @@
 
 use testkit::model::{Actor, Request, Turn, bash, hold, limit_first, say};
 
-/// The turns that last until the machine has crashed, or until the test ends.
+/// The turns that last until the machine has crashed. All of them have begun by then.
 pub(super) const HELD: [&str; 3] = ["CLAUDE-THINKS", "CODEX-THINKS", "EDITOR-THINKS"];
+
+/// The limits begin after the crash: each program must be there to be refused as often as it asks.
+pub(super) const LIMITED: &str = "THE-PLAN-IS-USED-UP";
 
 /// One task of the night.
 pub(super) struct Task {
@@ -206,8 +209,8 @@ fn maker(task: &Task) -> Vec<Turn> {
         "r-crash-codex" => vec![traces(), hold(HELD[1], makes(""))],
         "r-edit" => vec![hold(HELD[2], makes("; echo A heading > heading.txt"))],
         // Claude Code asks once more before it gives up.
-        "r-limit-claude" => vec![limit_first(3, 2, makes(""))],
-        "r-limit-codex" => vec![limit_first(3, 1, makes(""))],
+        "r-limit-claude" => vec![hold(LIMITED, bash("ls")), limit_first(3, 2, makes(""))],
+        "r-limit-codex" => vec![hold(LIMITED, bash("ls")), limit_first(3, 1, makes(""))],
         "r-frugal" => vec![
             dear(bash("ls")),
             dear(bash("cat check.sh")),
