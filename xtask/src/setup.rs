@@ -9,6 +9,7 @@ mod gemini;
 use std::process::Command;
 
 pub(crate) use claude::VERSION as CLAUDE_VERSION;
+pub(crate) use codex::VERSION as CODEX_VERSION;
 
 use agent::Agent;
 

@@ -33,6 +33,7 @@ linters of Ansible.
   crowd      64 processes write to one run at once
   runs       a sample of: kill -9 in the middle of whole headless runs, then `resume`
   two        a sample of: an orchestrator sleeps longer than its lease, and another one takes over
+  night      one night: ten queued tasks, crashes of the machine, and damage planted that must be found
   power      a sample of: the power of ext4 and xfs is cut while many write. It mounts file systems, so it needs
              root; where that is refused, the line says so
 
@@ -79,7 +80,7 @@ const DENY: Step = step("deny", deny::run);
 /// What `--quick` runs.
 const QUICK_STEPS: [Step; 4] = [FORMAT, LINTS, DENY, step("tests", quick::tests)];
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     FORMAT,
     LINTS,
     DENY,
@@ -92,6 +93,7 @@ const STEPS: [Step; 13] = [
     step("crowd", || battery::sample("crowd")),
     step("runs", || battery::sample("runs")),
     step("two", || battery::sample("two")),
+    step("night", || battery::sample("night")),
     Step {
         obstacle: battery::power_obstacle,
         ..step("power", || battery::sample("power"))

@@ -10,6 +10,7 @@ mod edits;
 mod impostor;
 mod journal;
 mod kill;
+mod night;
 mod picture;
 mod played_hook;
 mod power;
@@ -52,6 +53,9 @@ Batteries (all of them, if none is named):
              or several of them), then `resume`: the same end, each work once, nobody left behind
   two        an orchestrator is frozen longer than its lease holds, another one takes over, and the
              first wakes up: it does nothing more
+  night      ten queued tasks in one repository, some with a question, a usage limit, a budget or a conflict; the
+             machine crashes at random moments and the person goes on working: every task is a branch or has a
+             reason, the summary tells it, and nothing of the person's is touched
   power      the power of an ext4 and of an xfs is cut while many processes write, and comes back:
              everything that was acknowledged is there. It mounts file systems, so it needs root
 
@@ -60,7 +64,7 @@ Options:
                    sample of the one that `cargo build` builds, which is there after the tests
   --program PATH   Hurt this program instead
   --seed NUMBER    Take the same random choices as another time; `edits`, `runs`,
-                   `two` and `power` print theirs";
+                   `two`, `night` and `power` print theirs";
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +84,14 @@ pub(crate) struct Manner {
 /// A battery by name: it prints what it counted, and fails when something was lost.
 type Battery = fn(&Path, Manner) -> Result<(), Failure>;
 
-const BATTERIES: [(&str, Battery); 7] = [
+const BATTERIES: [(&str, Battery); 8] = [
     ("kill", kill::run),
     ("chores", chores::run),
     ("edits", edits::run),
     ("crowd", crowd::run),
     ("runs", runs::run),
     ("two", two::run),
+    ("night", night::run),
     ("power", power::run),
 ];
 

@@ -3,7 +3,8 @@
 use super::agent::{Agent, Package};
 
 /// The version that the tests are written for. The test kit looks for the same.
-const VERSION: &str = include_str!("../../../crates/testkit/src/codex/version.txt").trim_ascii();
+pub(crate) const VERSION: &str =
+    include_str!("../../../crates/testkit/src/codex/version.txt").trim_ascii();
 
 /// Each platform has a version of its own under the one name. Those for Linux need no C library.
 pub(super) const CODEX: Agent = Agent {
