@@ -15,6 +15,7 @@ use core::fmt;
 use crate::cause::{Happened, MoveReason};
 use crate::entry::{Entry, Fact, Move, Started};
 use crate::names::{ArtifactName, DispatchId, Hash, SessionId, StageName, Time};
+use crate::outcome::Fault;
 use crate::place::{DeliveryState, RunPlace};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
@@ -223,6 +224,14 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         Fact::Detached { session } => detached(run, session)?,
         Fact::TakenUp => going(run),
         Fact::Unstuck => {
+            if let Standing::Stuck {
+                fault: Fault::Strayed,
+                ..
+            } = run.standing
+            {
+                // The person has seen what changed, and goes on with the files as they are.
+                run.position.strayed_from = None;
+            }
             going(run);
             run.limits.clear();
         }

@@ -16,7 +16,7 @@ use crate::leaves::verdict;
 use crate::names::{ArtifactName, Hash};
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::Dispatch;
+use crate::run::{Dispatch, Run};
 use crate::stage::{Leaves, Writes};
 
 /// The judgement on a piece of work.
@@ -180,10 +180,20 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> 
     } else {
         String::new()
     };
+    let undo = if shares_tree(&draft.run) {
+        "undo only what you changed yourself, and leave what somebody else changed"
+    } else {
+        "undo the changes"
+    };
     Some(format!(
-        "{} may not change {shown}{rest}: undo the changes",
+        "{} may not change {shown}{rest}: {undo}",
         dispatch.stage
     ))
+}
+
+/// Does the run work in the tree of a person, who may change files there at the same time?
+pub(super) fn shares_tree(run: &Run) -> bool {
+    run.place.is_none()
 }
 
 /// The outcome in the work's artifact, from the closed set; `done` if no artifact has one.

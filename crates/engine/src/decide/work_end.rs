@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::judge_work::{Judged, judge};
+use super::judge_work::{Judged, judge, shares_tree};
 use super::moving::{Exit, leave, listed, take};
 use super::{Draft, Verdict, admit, graph, panel};
 use crate::assign::assign;
@@ -434,7 +434,12 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
     let Some(stage) = draft.stage() else { return };
     let outcome = Outcome::Fault(fault);
     let handled = stage.on.get(&outcome);
-    if draft.run.position.retries < retries(draft, stage, fault, handled.is_some()) {
+    let retries = if may_be_a_persons(draft, rule) {
+        0
+    } else {
+        retries(draft, stage, fault, handled.is_some())
+    };
+    if draft.run.position.retries < retries {
         let stage = stage.name.clone();
         draft.record(
             rule,
@@ -455,6 +460,12 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
             },
         );
     }
+}
+
+/// May a person have made the change for which a worker is blamed? Then the person is asked: no further
+/// worker is told to undo it. In a guarded run the person is there, and sees what their session does.
+fn may_be_a_persons(draft: &Draft<'_>, rule: Rule) -> bool {
+    rule == Rule::Strayed && draft.run.driver == Driver::Headless && shares_tree(&draft.run)
 }
 
 /// How often a fault is retried here.

@@ -303,3 +303,48 @@ fn an_edit_that_its_person_does_not_take_at_the_terminal_is_not_taken() {
     assert_ne!(note(&world), "as I want it\n");
     assert!(answers(&world).is_empty());
 }
+
+/// One agent that may change nothing, in the person's own tree. It waits until somebody lets it go on.
+fn reading() -> World {
+    let reads = r#"touch "$here/reads"
+while [ ! -e "$here/go" ]; do sleep 0.02; done
+echo "note $count" > note.txt"#;
+    World::with(&ONE.replace("on.done", "writes = []\non.done"), reads)
+}
+
+/// Nobody can tell who changed a file in a tree that a person and a worker share.
+#[test]
+fn a_person_s_own_edit_while_a_worker_reads_is_asked_about_and_never_undone() {
+    let world = reading();
+    world.project.write("mine.txt", "before\n");
+    let run = world.begin(&world.line(""));
+    until("it reads", || world.programs().join("reads").exists());
+    world.project.write("mine.txt", "the person's\n");
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    let ran = run.end().exits(6);
+    assert_eq!(
+        world.starts().len(),
+        1,
+        "no worker is told to undo it\n{ran}"
+    );
+    says(&ran.stdout, "mine.txt");
+    assert_eq!(world.history("retried").len(), 0);
+    assert_eq!(world.project.read("mine.txt"), "the person's\n");
+    // The person has seen it, and goes on with the files as they are.
+    world.gatewright("retry r-test").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(world.project.read("mine.txt"), "the person's\n");
+    world.gatewright("verify r-test").succeeds();
+}
+
+/// On a branch of its own only the worker can have changed it.
+#[test]
+fn a_worker_alone_in_its_worktree_is_told_to_undo_its_change() {
+    let script = r#"echo "note $count" > note.txt
+if [ "$count" = 1 ]; then echo weaker > test.txt; else rm test.txt; fi"#;
+    let world = World::with(&ONE.replace("on.done", "writes = []\non.done"), script);
+    world.run("--branch").succeeds();
+    assert_eq!(world.starts().len(), 2);
+    says(&world.prompt(2), "test.txt");
+}
