@@ -53,12 +53,15 @@ pub(crate) fn make(
     let files = PlaceFiles::of(&workspace.state, &run, &home);
     let mut remarks = Vec::new();
     if !files.mark(MADE).exists() {
+        let here = Checkout::of(&home)?;
+        here.require_base(&place.branch, &run)?;
         room::require(workspace, &home, &place.branch, &run)?;
         fs::create_dir_all(&files.folder).map_err(Failure::file("make", &files.folder))?;
         let note = files.mark(HOME);
         write_durably(&note, &text(&home.root)?).map_err(Failure::file("write to", &note))?;
         files.checkout(&home, &run, &place.branch)?;
-        remarks.extend(Checkout::of(&home)?.filter_remark());
+        remarks.extend(here.filter_remark());
+        remarks.extend(here.submodule_remark(&place.branch));
         let carried = carry_list(&home, &opened.pipeline.definition().placement.carry)?;
         remarks.extend(copy_into(&carried, &home.root, &files.worktree)?);
         write_durably(&files.mark(UNDELIVERED), "")

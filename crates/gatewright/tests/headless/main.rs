@@ -22,6 +22,7 @@ mod live_view;
 mod logs;
 mod many;
 mod notices;
+mod odd_repositories;
 mod people;
 mod places;
 mod queue;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use engine::RunBranch;
+use engine::{RunBranch, RunId};
 use evidence::git::Git;
 use evidence::{Project, Repository};
 use runtime::failure::Failure;
@@ -123,6 +123,35 @@ impl<'a> Checkout<'a> {
             .args(["worktree", "remove", "--force", "--force"])
             .arg(folder);
         self.output(&mut command).map(drop)
+    }
+
+    /// Refuses if the commit that a branch begins with is gone, as after an amended commit and a collection.
+    pub(super) fn require_base(&self, branch: &RunBranch, run: &RunId) -> Result<(), Failure> {
+        let commit = format!("{}^{{commit}}", branch.base);
+        let output = self.output(self.command()?.args(["cat-file", "-e", &commit]))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = format!(
+            "the commit {} that {run} begins with is not in the repository any more",
+            branch.base
+        );
+        let hint = format!("`gatewright cancel {run}`, and start its task again");
+        Err(Failure::refused(message).hint(hint))
+    }
+
+    /// One line about submodules, which git leaves empty in a new worktree.
+    pub(super) fn submodule_remark(&self, branch: &RunBranch) -> Option<String> {
+        let words = ["ls-tree", "-r", "--full-tree", "--format=%(objecttype)"];
+        let listed = self
+            .ask(&[words.as_slice(), &[&branch.base]].concat())
+            .ok()?;
+        let listed = String::from_utf8_lossy(&listed);
+        listed.lines().any(|kind| kind == "commit").then(|| {
+            "submodules are empty in the run's worktree: let the work fetch what it needs with \
+             `git submodule update --init`"
+                .to_owned()
+        })
     }
 
     /// One line about files that have other bytes in a worktree of ours than in the person's.
