@@ -262,3 +262,29 @@ fn a_worker_ends_with_a_summary_of_what_became_of_each_run() {
     let nothing = world.gatewright("worker --once").succeeds();
     assert!(!nothing.stdout.contains("r-a"), "{nothing}");
 }
+
+/// A crash takes the summary with it, and the person still learns in the morning what the night came to.
+#[test]
+fn the_next_summary_tells_what_a_killed_worker_did() {
+    let world = World::with(
+        ONE,
+        r#"[ "$GATEWRIGHT_RUN" = r-a ] || while [ ! -e "$here/go" ]; do sleep 0.05; done
+echo "note $count" > note.txt"#,
+    );
+    queue(&world, "r-a");
+    queue(&world, "r-b");
+    let worker = world.begin("worker --once");
+    until("the second works", || world.starts().len() == 2);
+    worker.kill();
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    let night = world.facts("worker --once");
+    let rows = night["runs"].as_array().unwrap().iter();
+    let told: Vec<_> = rows.map(|row| (&row["run"], &row["result"])).collect();
+    let (done, expected) = (json!("done"), [json!("r-a"), json!("r-b")]);
+    assert_eq!(told.len(), 2, "{night}");
+    for run in &expected {
+        assert!(told.contains(&(run, &done)), "{night}");
+    }
+    let again = world.gatewright("worker --once").succeeds();
+    assert_eq!(again.stdout, "", "each is told once");
+}
