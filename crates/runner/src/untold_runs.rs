@@ -19,13 +19,13 @@ const NEW: &str = "new";
 /// The record of this worker, and those of workers that are gone.
 #[derive(Debug, Default)]
 pub struct UntoldRuns {
-    own: Option<Record>,
-    left: Vec<Record>,
+    own: Option<RunsFile>,
+    left: Vec<RunsFile>,
 }
 
 /// A file with the id of a run on each line. Its writer holds a lock on it, which ends with the process.
 #[derive(Debug)]
-struct Record {
+struct RunsFile {
     path: PathBuf,
     file: File,
 }
@@ -34,7 +34,7 @@ impl UntoldRuns {
     /// Notes that this worker drives the run.
     pub fn note(&mut self, state: &State, run: &RunId) {
         if self.own.is_none() {
-            self.own = Record::create(state);
+            self.own = RunsFile::create(state);
         }
         if let Some(own) = &mut self.own {
             let written = writeln!(own.file, "{run}");
@@ -47,8 +47,10 @@ impl UntoldRuns {
         let listed = fs::read_dir(folder(state)).into_iter().flatten().flatten();
         let paths = listed.map(|entry| entry.path());
         let paths = paths.filter(|path| path.extension().is_none());
-        self.left = paths.filter_map(|path| Record::abandoned(&path)).collect();
-        self.left.iter_mut().flat_map(Record::runs).collect()
+        self.left = paths
+            .filter_map(|path| RunsFile::abandoned(&path))
+            .collect();
+        self.left.iter_mut().flat_map(RunsFile::runs).collect()
     }
 
     /// A summary has told all of them.
@@ -59,7 +61,7 @@ impl UntoldRuns {
     }
 }
 
-impl Record {
+impl RunsFile {
     /// Invariant: the record has its name only when it is locked, so nobody takes it for an abandoned one.
     fn create(state: &State) -> Option<Self> {
         let folder = folder(state);

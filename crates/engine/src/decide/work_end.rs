@@ -462,8 +462,8 @@ pub(super) fn stage_fault(draft: &mut Draft<'_>, rule: Rule, fault: Fault, reaso
     }
 }
 
-/// May a person have made the change for which a worker is blamed? Then the person is asked: no further
-/// worker is told to undo it. In a guarded run the person is there, and sees what their session does.
+/// May a person have made the change for which a worker is blamed? Then the run asks the person, and asks no
+/// worker to undo it. In a guarded run the person is there, and sees what their session does.
 fn may_be_a_persons(draft: &Draft<'_>, rule: Rule) -> bool {
     rule == Rule::Strayed && draft.run.driver == Driver::Headless && shares_tree(&draft.run)
 }

@@ -131,7 +131,7 @@ fn a_list_of_what_comes_along_never_leaves_the_project() {
     assert!(place.join(".git").is_file(), "its own");
 }
 
-/// Too little room for another worktree is told before the disk is full.
+/// The worker says that there is too little room before the disk is full.
 #[test]
 fn a_disk_without_room_keeps_the_run_in_the_queue_until_there_is_room() {
     let world = repository(CHECKED, NAMES_ITSELF);

@@ -210,7 +210,7 @@ impl Scene {
         lines[lines.len().saturating_sub(40)..].join("\n")
     }
 
-    /// Nothing survives it: neither the worker, nor an agent, nor git, nor whoever watches them.
+    /// Nothing survives it: neither the worker, nor an agent, nor git, nor their watchdogs.
     pub(super) fn crash(&self, worker: &mut Worker) -> Result<(), Failure> {
         loop {
             let all: Vec<u32> = self.left().iter().map(|process| process.id).collect();

@@ -91,7 +91,7 @@ impl Overnight {
         parsed(&ran)
     }
 
-    /// Nothing survives it: neither the worker, nor an agent, nor whoever watches them.
+    /// Nothing survives it: neither the worker, nor an agent, nor their watchdogs.
     pub(super) fn crash(&self, mut worker: Child) {
         let mut found = self.world.left_over();
         let is = |name: &'static str| move |line: &String| line.contains(name);
