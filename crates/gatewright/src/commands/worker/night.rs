@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use engine::{RunId, Seconds, Status};
 use runner::drive_options::DriveEnd;
-use runner::lease;
 use runner::queue;
 use runner::untold_runs::UntoldRuns;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::lease_holder;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 use views::Untrusted;
@@ -79,7 +79,7 @@ fn queued_rows(
 /// A run that an earlier worker drove, which was killed before it could tell. If another process drives it
 /// now, that one tells it.
 fn left_row(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Option<NightRow>, Failure> {
-    if lease::driver(workspace.store.lease(run)?.as_ref()).is_some() {
+    if lease_holder::driver(workspace.store.lease(run)?.as_ref()).is_some() {
         return Ok(None);
     }
     let opened = workspace.find(run)?;
