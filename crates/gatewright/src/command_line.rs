@@ -90,6 +90,10 @@ pub(crate) enum Command {
     #[command(hide = true)]
     ExitCodes(exit_codes::ExitCodes),
     #[command(hide = true)]
+    DemoOrchestrator(demo::DemoOrchestrator),
+    #[command(hide = true)]
+    DemoWorker(demo::DemoWorker),
+    #[command(hide = true)]
     Watchdog(watchdog::Watchdog),
     #[command(hide = true)]
     TerminalKeeper(terminal_keeper::TerminalKeeper),

@@ -192,6 +192,8 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Man(command) => command.run(command_groups::command(), output),
         Command::Help(command) => command.run(command_groups::command(), output),
         Command::ExitCodes(command) => command.run(output),
+        Command::DemoOrchestrator(command) => command.run(),
+        Command::DemoWorker(command) => command.run(context, output),
         Command::Watchdog(command) => Ok(command.run()),
         Command::TerminalKeeper(command) => command.run(),
     }

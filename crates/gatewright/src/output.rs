@@ -140,15 +140,12 @@ impl Output {
 
     /// The size of the terminal on stderr.
     pub(crate) fn talk_room(&self) -> TerminalSize {
-        let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
-        let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
-        match size {
-            Some(size) => TerminalSize {
-                columns: usize::from(size.ws_col),
-                rows: usize::from(size.ws_row),
-            },
-            None => USUAL_ROOM,
-        }
+        room_of(rustix::termios::tcgetwinsize(io::stderr()).ok())
+    }
+
+    /// The size of the terminal on stdout.
+    pub(crate) fn room(&self) -> TerminalSize {
+        room_of(rustix::termios::tcgetwinsize(io::stdout()).ok())
     }
 
     /// Results in the requested format.
@@ -189,6 +186,17 @@ impl Output {
 
     pub(crate) fn failure(&mut self, failure: &Failure) {
         self.say_in(Style::Bad, &format!("gatewright: {failure}"));
+    }
+}
+
+fn room_of(size: Option<rustix::termios::Winsize>) -> TerminalSize {
+    let size = size.filter(|size| size.ws_col > 0 && size.ws_row > 0);
+    match size {
+        Some(size) => TerminalSize {
+            columns: usize::from(size.ws_col),
+            rows: usize::from(size.ws_row),
+        },
+        None => USUAL_ROOM,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Shows the progress of a headless run: a live view, one line per event, or JSON.
 
+pub(crate) mod frame;
 mod lines;
 mod live;
 mod plain;

@@ -118,11 +118,16 @@ impl Context {
     /// The same context in another folder and with another state folder. It counts as unattended,
     /// even at a terminal.
     pub fn relocated(&self, folder: PathBuf, state: PathBuf) -> Self {
+        Self::isolated(self.environment.clone(), folder, state)
+    }
+
+    /// A context with this environment, folder and state folder. It counts as unattended, even at a terminal.
+    pub fn isolated(environment: Environment, folder: PathBuf, state: PathBuf) -> Self {
         Self {
-            environment: self.environment.clone(),
+            who: OnceCell::from(Who::Unattended(caller::user(&environment))),
+            environment,
             folder,
             state: Some(state),
-            who: OnceCell::from(Who::Unattended(caller::user(&self.environment))),
             group: None,
             before_delay: None,
         }

@@ -82,7 +82,7 @@ fn a_store_that_is_no_database_is_damage_and_never_made_anew() {
 }
 
 /// Runs a script in a mount namespace of its own, as root there. Tests that need it say so.
-fn in_a_namespace(project: &Project, script: &str) -> Ran {
+pub(crate) fn in_a_namespace(project: &Project, script: &str) -> Ran {
     let mut command = project.at_home("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-ec", script]);
     command.env("GATEWRIGHT", PROGRAM);

@@ -174,10 +174,24 @@ fn colourless(text: &str) -> String {
     rest.fold(first, |text, part| text + part)
 }
 
-/// The line with every run's id and every time made alike.
+/// The line with every run's id, every time, every process and every number of entries made alike.
 fn masked(line: &str) -> String {
     let words = line.split_inclusive(|c: char| c.is_whitespace() || "`'\"();,".contains(c));
-    words.map(masked_word).collect()
+    let words: Vec<&str> = words.collect();
+    let is = |at: Option<usize>, word: &str| {
+        at.and_then(|at| words.get(at))
+            .is_some_and(|it| it.trim() == word)
+    };
+    let masked = words.iter().enumerate().map(|(at, word)| {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_number = rest.len() < word.len() && rest.trim_matches([' ', ',', ')']).is_empty();
+        if is_number && (is(at.checked_sub(1), "process") || is(Some(at + 1), "entries")) {
+            format!("·{rest}")
+        } else {
+            masked_word(word)
+        }
+    });
+    masked.collect()
 }
 
 fn masked_word(word: &str) -> String {
