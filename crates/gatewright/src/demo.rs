@@ -22,7 +22,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use views::Style;
 
-use self::director::{DemoEnd, Director};
+use self::director::{DemoEnd, Director, EndedProcess};
 use self::folder::DemoFolder;
 use self::narrator::Narrator;
 pub(crate) use self::orchestrator::orchestrate;
@@ -71,7 +71,7 @@ pub(crate) fn play(
     let own = folder.context(Environment::new(variables));
     let mut director = Director::new(&folder, &own, &mut narrator, options.pace, stop)?;
     let end = director.direct()?;
-    let processes = director.processes();
+    let processes = director.ended_processes();
     match end {
         DemoEnd::Interrupted => {
             ending::remove(temporary)?;
@@ -88,7 +88,7 @@ pub(crate) fn play(
                     "run": RUN,
                     "acts": acts,
                     "intact": intact,
-                    "orchestrators": processes,
+                    "orchestrators": processes.iter().map(EndedProcess::json).collect::<Vec<_>>(),
                     "folder": kept,
                 })
             })?;

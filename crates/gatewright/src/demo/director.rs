@@ -1,5 +1,7 @@
 //! Drives the demo: starts the orchestrator, answers for the person, kills the orchestrator and starts another.
 
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,7 +17,7 @@ use runtime::failure::Failure;
 use runtime::transact;
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, ids};
-use serde_json::Value;
+use serde_json::{Value, json};
 use store::Backend as _;
 use views::progress::{self, AtWork, LiveState, ProgressView};
 use views::{Style, Untrusted};
@@ -42,6 +44,19 @@ pub(super) enum DemoEnd {
     Interrupted,
 }
 
+/// A process that drove the run, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct EndedProcess {
+    id: u32,
+    status: ExitStatus,
+}
+
+impl EndedProcess {
+    pub(super) fn json(&self) -> Value {
+        json!({ "process": self.id, "signal": self.status.signal(), "code": self.status.code() })
+    }
+}
+
 pub(super) struct Director<'a, 'o> {
     folder: &'a DemoFolder,
     context: &'a Context,
@@ -53,8 +68,8 @@ pub(super) struct Director<'a, 'o> {
     story: Story,
     entries: Vec<Entry>,
     process: Option<OrchestratorProcess>,
-    /// The processes that drove the run, in their order.
-    processes: Vec<u32>,
+    /// The processes that drove the run and have ended, in their order.
+    ended: Vec<EndedProcess>,
 }
 
 impl<'a, 'o> Director<'a, 'o> {
@@ -76,7 +91,7 @@ impl<'a, 'o> Director<'a, 'o> {
             story: Story::default(),
             entries: Vec::new(),
             process: None,
-            processes: Vec::new(),
+            ended: Vec::new(),
         })
     }
 
@@ -116,7 +131,6 @@ impl<'a, 'o> Director<'a, 'o> {
 
     fn start_orchestrator(&mut self) -> Result<(), Failure> {
         let process = OrchestratorProcess::start(self.folder, self.context)?;
-        self.processes.push(process.id());
         self.process = Some(process);
         Ok(())
     }
@@ -183,7 +197,7 @@ impl<'a, 'o> Director<'a, 'o> {
 
     /// Once: kills the orchestrator while the implementer has written half of its file.
     fn kill_if_due(&mut self, opened: &OpenRun) -> Result<(), Failure> {
-        let is_first = self.processes.len() == 1;
+        let is_first = self.ended.is_empty();
         let is_there = self.folder.script().is_some();
         let is_due = opened.run().position.stage.as_str() == "implementing_loop";
         if !(is_first && is_there && is_due) {
@@ -194,7 +208,8 @@ impl<'a, 'o> Director<'a, 'o> {
             return Ok(());
         };
         let killed = process.id();
-        process.kill()?;
+        let status = process.kill()?;
+        self.ended.push(EndedProcess { id: killed, status });
         let left = self.wait_for_workers()?;
         self.tell_kill(killed, &left)?;
         self.pause(opened, self.pace.reading())?;
@@ -228,7 +243,7 @@ impl<'a, 'o> Director<'a, 'o> {
     }
 
     fn tell_resume(&mut self, left: &[InterruptedWork]) -> Result<(), Failure> {
-        let Some(id) = self.processes.last().copied() else {
+        let Some(id) = self.process.as_ref().map(OrchestratorProcess::id) else {
             return Ok(());
         };
         let holder = format!("process {id}");
@@ -279,9 +294,13 @@ impl<'a, 'o> Director<'a, 'o> {
     /// The run is completed; its orchestrator writes the report and ends.
     fn completed(&mut self) -> Result<DemoEnd, Failure> {
         while let Some(process) = &mut self.process
-            && process.has_ended()?.is_none()
-            && !self.is_stopped()
+            && !self.stop.load(Ordering::Relaxed)
         {
+            if let Some(status) = process.has_ended()? {
+                let id = process.id();
+                self.ended.push(EndedProcess { id, status });
+                self.process = None;
+            }
             thread::sleep(POLL);
         }
         self.tell_news()?;
@@ -303,8 +322,8 @@ impl<'a, 'o> Director<'a, 'o> {
         narrator.draw(|| live_view(opened, entries))
     }
 
-    pub(super) fn processes(self) -> Vec<u32> {
-        self.processes
+    pub(super) fn ended_processes(self) -> Vec<EndedProcess> {
+        self.ended
     }
 }
 

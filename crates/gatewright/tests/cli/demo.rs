@@ -186,7 +186,13 @@ fn it_stands_in_the_journal(kept: &Kept) {
 fn two_processes_drove_it(kept: &Kept) {
     let processes = kept.told["orchestrators"].as_array().unwrap();
     assert_eq!(processes.len(), 2, "{processes:?}");
-    assert_ne!(processes[0], processes[1]);
+    assert_ne!(processes[0]["process"], processes[1]["process"]);
+    assert_eq!(
+        processes[0]["signal"], 9,
+        "it was killed, and did not stop by itself"
+    );
+    assert_eq!(processes[1]["code"], 0);
+    assert_eq!(kept.entries("cut_short").len(), 0, "nobody could tidy up");
     let store = kept.folder.join("state/gatewright/store.db");
     let fence: i64 = Connection::open(store)
         .unwrap()
