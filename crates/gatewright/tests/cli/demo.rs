@@ -230,7 +230,7 @@ fn the_demo_needs_no_settings_of_git_and_no_home_and_an_agent_may_see_it() {
     command
         .env_remove("HOME")
         .env_remove("XDG_STATE_HOME")
-        .env("GIT_DIR", "/nowhere")
+        .env("GIT_DIR", project.home().join("absent"))
         .env("GIT_AUTHOR_DATE", "not a date")
         .env("CLAUDECODE", "1");
     Ran::from(command.output().unwrap()).succeeds();
@@ -294,16 +294,19 @@ fn a_demo_that_is_killed_takes_its_processes_along() {
 fn a_disk_or_a_machine_that_cannot_play_it_is_one_clear_line() {
     let (project, temporary) = stage();
     let mut without_git = demo(&project, &temporary, "demo");
-    let without_git = without_git.env("PATH", "/nowhere").output().unwrap();
+    let without_git = without_git
+        .env("PATH", project.home().join("absent"))
+        .output()
+        .unwrap();
     says_one_line(Ran::from(without_git), 4, &["git"]);
-    let nowhere = demo(&project, Path::new("/nowhere"), "demo").output();
+    let nowhere = demo(&project, &project.home().join("absent"), "demo").output();
     says_one_line(Ran::from(nowhere.unwrap()), 4, &["TMPDIR"]);
     is_empty(&temporary);
-    for (mounted, word) in [
-        ("size=24k", "disk"),
-        ("size=250k", "disk"),
-        ("noexec", "TMPDIR"),
-        ("ro", "TMPDIR"),
+    for (mounted, word, begins) in [
+        ("size=24k", "disk", false),
+        ("size=250k", "disk", true),
+        ("noexec", "TMPDIR", false),
+        ("ro", "TMPDIR", false),
     ] {
         let script = format!(
             r#"mkdir "$HOME/m"; mount -t tmpfs -o {mounted} tmpfs "$HOME/m"
@@ -313,6 +316,8 @@ fn a_disk_or_a_machine_that_cannot_play_it_is_one_clear_line() {
         let (project, _) = stage();
         let ran = in_a_namespace(&project, &script);
         says_one_line(ran, 4, &[word]);
+        let told = fs::read_to_string(project.home().join("out")).unwrap();
+        assert_eq!(!told.is_empty(), begins, "{mounted}\n{told}");
     }
 }
 
