@@ -18,6 +18,9 @@ const WORD: usize = 9;
 /// The widest text of an act, beside that word: all fits into 80 columns.
 const COLUMNS: usize = 70;
 
+/// A narrower terminal breaks the lines itself.
+const FEWEST_COLUMNS: usize = 20;
+
 /// How many rows of the live view stand below the acts.
 const LIVE_ROWS: usize = 8;
 
@@ -51,17 +54,18 @@ impl<'a> Narrator<'a> {
         match self.output.format() {
             Format::Text => {
                 let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-                self.put(&lines, &[], &[])
+                self.tell(&lines)
             }
             Format::Json => Ok(()),
         }
     }
 
     pub(super) fn act(&mut self, act: Act) -> Result<(), Failure> {
-        let lines = lines(&act, self.output.paint());
+        let columns = self.columns();
+        let lines = lines(&act, columns, self.output.paint());
         self.acts.push(act);
         match self.output.format() {
-            Format::Text => self.put(&lines, &[], &[]),
+            Format::Text => self.tell(&lines),
             Format::Json => Ok(()),
         }
     }
@@ -95,34 +99,47 @@ impl<'a> Narrator<'a> {
             .iter()
             .map(|line| width(line))
             .collect();
-        self.put(&[], &view.lines(room, self.output.paint()), &widths)
+        self.show(view.lines(room, self.output.paint()), widths)
     }
 
-    /// Lines that stay, and below them a picture in the place of the last one.
-    fn put(
-        &mut self,
-        stays: &[String],
-        picture: &[String],
-        widths: &[usize],
-    ) -> Result<(), Failure> {
-        if !self.is_live {
-            return stays
-                .iter()
-                .try_for_each(|line| self.output.text(&format!("{line}\n")));
+    /// How wide the text of an act is, beside its word.
+    fn columns(&self) -> usize {
+        if self.is_live {
+            let columns = self.output.room().columns.saturating_sub(WORD + 1);
+            columns.clamp(FEWEST_COLUMNS, COLUMNS)
+        } else {
+            COLUMNS
         }
+    }
+
+    /// Prints lines that stay, in the place of the picture. A terminal may break them.
+    fn tell(&mut self, lines: &[String]) -> Result<(), Failure> {
+        let mut text = self.erased();
+        for line in lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        // What goes on is shown again at once.
+        self.last = None;
+        self.output.text(&text)
+    }
+
+    /// What takes the picture away.
+    fn erased(&mut self) -> String {
+        let drawn = std::mem::take(&mut self.drawn);
+        if drawn.is_empty() {
+            return String::new();
+        }
+        let rows = back(&drawn, self.output.room());
+        frame(Back::Rows(rows), &[], &[])
+    }
+
+    /// Draws the picture in the place of the last one, below an empty line.
+    fn show(&mut self, picture: Vec<String>, widths: Vec<usize>) -> Result<(), Failure> {
         let rows = back(&self.drawn, self.output.room());
-        let separate = if picture.is_empty() {
-            &[][..]
-        } else {
-            &[String::new()][..]
-        };
-        let picture = [separate, picture].concat();
-        self.drawn = if picture.is_empty() {
-            Vec::new()
-        } else {
-            [&[0], widths].concat()
-        };
-        self.output.text(&frame(Back::Rows(rows), stays, &picture))
+        self.drawn = [vec![0], widths].concat();
+        let picture = [vec![String::new()], picture].concat();
+        self.output.text(&frame(Back::Rows(rows), &[], &picture))
     }
 
     /// The whole as JSON, for programs. `facts` gets the acts.
@@ -141,12 +158,12 @@ impl<'a> Narrator<'a> {
     }
 }
 
-/// An act in lines of at most 80 columns.
-fn lines(act: &Act, paint: Paint) -> Vec<String> {
+/// An act in lines, with a text of at most so many columns.
+fn lines(act: &Act, columns: usize, paint: Paint) -> Vec<String> {
     let text = act
         .text
         .iter()
-        .flat_map(|text| wrapped(&views::line(text), COLUMNS));
+        .flat_map(|text| wrapped(&views::line(text), columns));
     let lines = text.enumerate().map(|(number, line)| match number {
         0 => format!(
             "{}{line}",
@@ -174,7 +191,27 @@ fn wrapped(text: &str, columns: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use views::Style;
+
     use super::*;
+
+    #[test]
+    fn an_act_is_as_narrow_as_the_terminal_and_its_word_stands_once() {
+        let texts = [
+            "kill -9 hits the orchestrator, process 4711",
+            "its worker is gone",
+        ];
+        let act = Act::new("KILLED", Style::Bad, &texts);
+        assert_eq!(
+            lines(&act, 25, Paint::Plain),
+            [
+                "KILLED   kill -9 hits the",
+                "         orchestrator, process",
+                "         4711",
+                "         its worker is gone",
+            ]
+        );
+    }
 
     #[test]
     fn a_text_is_broken_between_words() {
