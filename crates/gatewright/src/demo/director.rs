@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Entry, Hash, Reply, RunId, Seconds, Standing, Status};
-use runner::lease;
 use runner::progress::{spent, visited};
 use runner::recovery::{self, InterruptedWork};
 use runtime::answers::{Chosen, answered, chosen, questions};
@@ -16,7 +15,7 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::transact;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids};
+use runtime::{clock, ids, lease_holder};
 use serde_json::{Value, json};
 use store::Backend as _;
 use views::progress::{self, AtWork, LiveState, ProgressView};
@@ -249,7 +248,7 @@ impl<'a, 'o> Director<'a, 'o> {
         let holder = format!("process {id}");
         loop {
             let lease = self.workspace.store.lease(&self.run)?;
-            if lease::driver(lease.as_ref()).is_some_and(|driver| driver == holder) {
+            if lease_holder::driver(lease.as_ref()).is_some_and(|driver| driver == holder) {
                 break;
             }
             if self.is_stopped() {
