@@ -5,6 +5,7 @@
 
 mod carry;
 mod checkout;
+pub(crate) mod half_made;
 mod room;
 pub(crate) mod stale_locks;
 
@@ -54,6 +55,9 @@ pub(crate) fn make(
     let mut remarks = Vec::new();
     if !files.mark(MADE).exists() {
         let here = Checkout::of(&home)?;
+        if let Some(repository) = &home.repository {
+            half_made::remove(&repository.common_dir, workspace.state.folder());
+        }
         here.require_base(&place.branch, &run)?;
         room::require(workspace, &home, &place.branch, &run)?;
         fs::create_dir_all(&files.folder).map_err(Failure::file("make", &files.folder))?;

@@ -8,7 +8,7 @@ use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 
 use super::step_folder;
-use crate::run_place::stale_locks;
+use crate::run_place::{half_made, stale_locks};
 use crate::worktree::{Worktree, Worktrees};
 use runtime::work_record::Record;
 
@@ -27,6 +27,7 @@ fn remove_locks(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failu
     let Some(repository) = &project.repository else {
         return Ok(());
     };
+    half_made::remove(&repository.common_dir, workspace.state.folder());
     let place = opened.run().place.as_ref();
     let branch = place.map(|place| place.branch.name.as_str());
     stale_locks::remove(repository, &opened.run().id, branch);

@@ -270,6 +270,26 @@ fn locks_that_a_killed_git_left_hold_nobody_up() {
     assert!(persons.exists(), "it may be the person's");
 }
 
+/// A git that was killed while it made a worktree breaks every other `git worktree` of the repository.
+#[test]
+fn a_worktree_that_a_killed_git_left_half_made_holds_nobody_up() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    queue(&world, "r-a", "");
+    let places = world.project.state().join("places");
+    fs::create_dir_all(places.join("r-other")).unwrap();
+    let record = world.project.path().join(".git/worktrees/project");
+    fs::create_dir_all(&record).unwrap();
+    let place = places.join("r-other/project/.git");
+    fs::write(record.join("gitdir"), format!("{}\n", place.display())).unwrap();
+    fs::write(record.join("locked"), "initializing").unwrap();
+    fs::write(record.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(record.join("commondir"), "").unwrap();
+    world.gatewright("worker --once").succeeds();
+    assert_eq!(world.status("r-a"), "completed");
+    assert_eq!(at_branch(&world, "r-a", "a.txt"), "r-a\n");
+    world.project.git(["worktree", "list"]).succeeds();
+}
+
 #[test]
 fn ignored_files_come_along_by_the_lists_of_the_pipeline_and_the_project() {
     let pipeline = format!("carry = [\"vendor\", \"absent.txt\"]\n{CHECKED}");

@@ -1,0 +1,81 @@
+//! Worktrees of ours that a killed git left half-made: an empty file among git's own breaks every later
+//! `git worktree` of the repository, also the person's.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A git that lives fills the file at once.
+const LONGEST: Duration = Duration::from_secs(5);
+
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Removes git's records of worktrees in the state folder whose making was interrupted. Those elsewhere are the
+/// person's.
+pub(crate) fn remove(common_dir: &Path, state: &Path) {
+    let Ok(state) = state.canonicalize() else {
+        return;
+    };
+    let listed = fs::read_dir(common_dir.join("worktrees"));
+    for entry in listed.into_iter().flatten().flatten() {
+        let record = entry.path();
+        if is_ours(&record, &state) && stays_empty(&record.join("commondir")) {
+            // If it stays, git says so.
+            let _ = fs::remove_dir_all(&record);
+        }
+    }
+}
+
+fn is_ours(record: &Path, state: &Path) -> bool {
+    let target = fs::read_to_string(record.join("gitdir")).unwrap_or_default();
+    Path::new(target.trim()).starts_with(state)
+}
+
+/// Is the file empty, and does nobody fill it?
+fn stays_empty(file: &Path) -> bool {
+    let is_empty = || fs::metadata(file).is_ok_and(|it| it.len() == 0);
+    let modified = fs::metadata(file).and_then(|it| it.modified());
+    let age = modified.ok().and_then(|it| it.elapsed().ok());
+    let left = LONGEST.saturating_sub(age.unwrap_or_default());
+    let end = Instant::now() + left;
+    while is_empty() && Instant::now() < end {
+        thread::sleep(POLL_INTERVAL);
+    }
+    is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_ours_and_half_made_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (git, state) = (folder.path().join(".git"), folder.path().join("state"));
+        fs::create_dir_all(&state).unwrap();
+        let state = state.canonicalize().unwrap();
+        let ours = state.join("places/r-1/project/.git").display().to_string();
+        let long_ago = std::time::SystemTime::now() - 2 * LONGEST;
+        for (name, target, common) in [
+            ("half", ours.as_str(), ""),
+            ("whole", ours.as_str(), "../..\n"),
+            ("persons", "/elsewhere/.git", ""),
+        ] {
+            let record = git.join("worktrees").join(name);
+            fs::create_dir_all(&record).unwrap();
+            fs::write(record.join("gitdir"), target).unwrap();
+            fs::write(record.join("commondir"), common).unwrap();
+            let file = fs::File::options()
+                .append(true)
+                .open(record.join("commondir"));
+            file.unwrap().set_modified(long_ago).unwrap();
+        }
+        remove(&git, &state);
+        let is_there = |name: &str| git.join("worktrees").join(name).exists();
+        assert_eq!(
+            ["half", "whole", "persons"].map(is_there),
+            [false, true, true]
+        );
+    }
+}
