@@ -7,6 +7,9 @@ use crate::battery::chance::Chance;
 /// So long after a worker begins the machine crashes at latest: a night without a crash takes about as long.
 const LATEST: Duration = Duration::from_secs(5);
 
+/// Half of the crashes come this early: while git makes the worktrees.
+const EARLY: Duration = Duration::from_secs(1);
+
 const MOST_CRASHES: usize = 3;
 
 const MOST_AT_ONCE: usize = 6;
@@ -152,10 +155,15 @@ impl Plan {
         let crashes = 1 + chance.below(MOST_CRASHES);
         Self {
             tasks,
-            crashes: (0..crashes).map(|_| chance.moment(LATEST)).collect(),
+            crashes: (0..crashes).map(|_| moment(chance)).collect(),
             at_once: 1 + chance.below(MOST_AT_ONCE),
         }
     }
+}
+
+fn moment(chance: &mut Chance) -> Duration {
+    let latest = if chance.coin() { EARLY } else { LATEST };
+    chance.moment(latest)
 }
 
 #[cfg(test)]
