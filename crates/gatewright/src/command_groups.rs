@@ -53,7 +53,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Inspect",
         &[
-            "history", "diff", "logs", "why", "metrics", "verify", "export", "import",
+            "show", "history", "diff", "logs", "why", "metrics", "verify", "export", "import",
         ],
     ),
     (

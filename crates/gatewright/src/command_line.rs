@@ -7,7 +7,7 @@ use crate::commands::{
     answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
     dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, inbox, init, lint,
     list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report,
-    reset, restore, resume, retry, run, schema, skip, start, status, statusline, step,
+    reset, restore, resume, retry, run, schema, show, skip, start, status, statusline, step,
     terminal_keeper, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Cancel(cancel::Cancel),
     Reset(reset::Reset),
 
+    Show(show::Show),
     History(history::History),
     Diff(diff::Diff),
     Logs(logs::Logs),

@@ -175,6 +175,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Bypass(command) => command.run(context, output),
         Command::Cancel(command) => command.run(context, output),
         Command::Reset(command) => command.run(context, output),
+        Command::Show(command) => command.run(context, output),
         Command::Diff(command) => command.run(context, output),
         Command::Logs(command) => command.run(context, output),
         Command::History(command) => command.run(context, output),

@@ -190,7 +190,8 @@ fn title(run: &Run) -> String {
 fn report(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let mut entries = Vec::new();
     let run = &opened.run().id;
-    workspace.store.walk(run, u64::MAX, &mut |stored| {
+    let to = opened.stored.version;
+    workspace.store.walk(run, to, &mut |stored| {
         entries.push((stored.number, stored.entry.clone()));
         Ok(())
     })?;
@@ -203,11 +204,12 @@ fn report(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure
         now: clock::now(),
         freshness: views::Freshness::Fresh,
     };
-    Ok(views::report(
+    Ok(views::report::report(
         &opened.pipeline,
         opened.run(),
         &numbered,
         context,
+        Some(opened.stored.head),
     ))
 }
 

@@ -11,7 +11,8 @@ use engine::{Hash, Mode, Pipeline, Run, RunId, Status, Time};
 use store::{Backend as _, RunSummary, Sqlite};
 use views::facts::{Inbox, InboxEntry, Liveness, Timeline};
 use views::list::{Integrity, RowDepth, RunRow};
-use views::status::StatusView;
+use views::report::ReportView;
+use views::status::{JournalFacts, StatusView};
 use views::{Freshness, RunContext, Untrusted};
 
 use crate::failure::{Failure, FailureKind};
@@ -208,6 +209,20 @@ impl RunReader {
             .with_inbox(asks)
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
             .with_workers(signs::workers(&workspace.state, &run), now))
+    }
+
+    /// The report of the run.
+    pub fn report(
+        &mut self,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+        now: Time,
+    ) -> Result<ReportView, Failure> {
+        let status = self.read_opened(workspace, opened, now)?;
+        let run = as_of(&opened.pipeline, opened.run(), now);
+        let head = Some(opened.stored.head);
+        let journal = JournalFacts::new(&opened.pipeline, &run, &self.timeline, head);
+        Ok(ReportView::new(&opened.pipeline, &run, status, journal))
     }
 
     /// Reads the entries up to the run as it was opened.

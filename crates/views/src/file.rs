@@ -5,8 +5,9 @@ use engine::{Pipeline, Run, ViewFormat};
 use crate::json::json_text;
 use crate::model::model;
 use crate::pipeline_state::pipeline_state;
+use crate::report::report;
 use crate::status::{Freshness, RunContext, status};
-use crate::summary::{Verification, report, summary};
+use crate::summary::{Verification, summary};
 use crate::template::{Template, TemplateError, render};
 use crate::view_input::ViewInput;
 
@@ -35,7 +36,7 @@ pub fn file(format: &ViewFormat, input: &ViewInput<'_>) -> Result<ViewContent, T
     };
     Ok(ViewContent::Text(match format {
         ViewFormat::Summary => summary(pipeline, run, entries, context, Verification::NotRun),
-        ViewFormat::Report => report(pipeline, run, entries, context),
+        ViewFormat::Report => report(pipeline, run, entries, context, None),
         ViewFormat::Status => json_text(&status(pipeline, run, context).json()),
         ViewFormat::Diagram => crate::diagram::mermaid(pipeline, Some(run)),
         ViewFormat::Log => return Ok(ViewContent::Log),

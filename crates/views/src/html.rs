@@ -1,11 +1,19 @@
 //! HTML in which outside text is never markup.
 
-use crate::safe::line;
+use crate::safe::{line, safe};
 
 /// One line in which nothing is markup.
 pub(crate) fn escaped(text: &str) -> String {
-    line(text)
-        .replace('&', "&amp;")
+    without_markup(&line(text))
+}
+
+/// The same with its newlines and tabs.
+pub(crate) fn escaped_block(text: &str) -> String {
+    without_markup(&safe(text))
+}
+
+fn without_markup(text: &str) -> String {
+    text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
@@ -23,6 +31,11 @@ mod tests {
         for _ in 0..5_000 {
             let text = escaped(&random.hostile_text(40));
             assert!(!text.contains(['<', '>', '"', '\'', '\n']), "{text:?}");
+            let block = escaped_block(&random.hostile_text(40));
+            assert!(
+                !block.contains(['<', '>', '"', '\'', '\u{1b}']),
+                "{block:?}"
+            );
         }
         assert_eq!(escaped("<b>&'\""), "&lt;b&gt;&amp;&#39;&quot;");
     }

@@ -9,7 +9,9 @@ use engine::{
     ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, Service, ServiceLimit,
     StageName, Status, Step, Time, Unguarded, Usage,
 };
-pub(crate) use json::{bypass as bypass_json, reason, session as session_json};
+pub(crate) use json::{
+    bypass as bypass_json, journal as journal_json, reason, session as session_json,
+};
 use serde_json::Value;
 pub(crate) use text::status_words;
 
@@ -169,7 +171,8 @@ pub struct DispatchLine {
 pub struct JournalFacts {
     /// The number of its entries, and the hash of the last one.
     pub entries: u64,
-    pub head: Hash,
+    /// Absent where it is not known.
+    pub head: Option<Hash>,
     /// The stays in stages, the latest last.
     pub visits: Vec<Visit>,
     /// How many earlier ones are not kept.
@@ -253,6 +256,22 @@ pub fn status(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Status
     gather::view(pipeline, run, context)
 }
 
+impl JournalFacts {
+    /// What was folded from the journal of this run, up to this head.
+    pub fn new(pipeline: &Pipeline, run: &Run, timeline: &Timeline, head: Option<Hash>) -> Self {
+        Self {
+            entries: timeline.version(),
+            head,
+            visits: timeline.visits().cloned().collect(),
+            visits_dropped: timeline.dropped(),
+            waits: timeline.waits().to_vec(),
+            gates: facts::gates(pipeline, run, timeline),
+            remarks: timeline.remarks(),
+            refused: timeline.count(RemarkKind::Refused),
+        }
+    }
+}
+
 impl StatusView {
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
@@ -274,16 +293,7 @@ impl StatusView {
         timeline: &Timeline,
         head: Hash,
     ) -> Self {
-        self.journal = Some(JournalFacts {
-            entries: timeline.version(),
-            head,
-            visits: timeline.visits().cloned().collect(),
-            visits_dropped: timeline.dropped(),
-            waits: timeline.waits().to_vec(),
-            gates: facts::gates(pipeline, run, timeline),
-            remarks: timeline.remarks(),
-            refused: timeline.count(RemarkKind::Refused),
-        });
+        self.journal = Some(JournalFacts::new(pipeline, run, timeline, Some(head)));
         self
     }
 

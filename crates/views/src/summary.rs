@@ -9,7 +9,7 @@ use crate::status::{
     BypassLine, OverrideLine, RunContext, StatusView, UnguardedLine, status, status_words,
     unjudged_words,
 };
-use crate::time::{rfc3339, span};
+use crate::time::rfc3339;
 use crate::words;
 
 /// What `verify` said about the journal.
@@ -52,59 +52,6 @@ pub fn summary(
         .filter(|section| !section.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// The page that a run leaves when it ends: what was done, checked and decided, what it cost, and where to look.
-pub fn report(
-    pipeline: &Pipeline,
-    run: &Run,
-    entries: &[(u64, &Entry)],
-    context: RunContext<'_>,
-) -> String {
-    let view = status(pipeline, run, context);
-    let journal = JournalSections {
-        names: AgentNames::of(entries.iter().map(|(_, entry)| *entry)),
-        entries,
-    };
-    let (_, words) = status_words(&view.status);
-    let title = format!(
-        "# {} of {} is {}\n\n",
-        escaped(run.id.as_str()),
-        escaped(view.pipeline.as_str()),
-        escaped(&words)
-    );
-    let sections = [
-        title + &warnings(&view),
-        section("Task", vec![quoted(&run.task)]),
-        section("Done", journal.way()),
-        section("Checked", journal.checks()),
-        section("Reviewed", journal.reviews()),
-        section("Decided", journal.answers()),
-        section("Cost", cost(run)),
-        section("Left", left(&view)),
-        section("Where to look", places(run)),
-    ];
-    let sections = sections.into_iter().filter(|section| !section.is_empty());
-    sections.collect::<Vec<_>>().join("\n")
-}
-
-fn cost(run: &Run) -> Vec<String> {
-    let took = run.touched_at.since(run.started_at);
-    let used = words::usage(&run.used);
-    let used = (!used.is_empty()).then(|| format!("- {}", escaped(&used)));
-    let time = format!("- {} from its start to its end", span(took));
-    [time].into_iter().chain(used).collect()
-}
-
-fn places(run: &Run) -> Vec<String> {
-    [
-        ("status", "how it stands"),
-        ("history", "every step"),
-        ("verify", "that nobody has changed the history"),
-        ("export", "the whole run, with its artifacts"),
-    ]
-    .map(|(command, shows)| format!("- `gatewright {command} {}`: {shows}", run.id))
-    .into()
 }
 
 fn section(title: &str, lines: Vec<String>) -> String {
@@ -153,7 +100,7 @@ fn mode(view: &StatusView) -> &'static str {
 }
 
 /// Comes first, so that a person who reads only the top of the page sees it.
-fn warnings(view: &StatusView) -> String {
+pub(crate) fn warnings(view: &StatusView) -> String {
     let overrides = view.overrides.iter().map(OverrideLine::text);
     let bypass = view.bypass.iter().map(BypassLine::text);
     let unjudged = (view.unjudged > 0).then(|| unjudged_words(view.unjudged));

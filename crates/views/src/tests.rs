@@ -13,6 +13,7 @@ mod pictures;
 mod plans;
 pub(crate) mod play;
 mod progresses;
+mod reports;
 pub(crate) mod runs;
 mod standings;
 mod stories;

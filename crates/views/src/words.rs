@@ -193,6 +193,14 @@ pub(crate) fn usage(usage: &Usage) -> String {
     parts.join(", ")
 }
 
+/// `1 entry`, `2 entries`.
+pub(crate) fn entries(number: u64) -> String {
+    match number {
+        1 => "1 entry".to_owned(),
+        more => format!("{more} entries"),
+    }
+}
+
 pub(crate) use engine::cents;
 
 /// `1 step`, `3 steps`.

@@ -97,6 +97,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "pipelines",
         "queue",
         "schema",
+        "show",
         "start ansible --task x --queue --param target=site.yml --param bundles=strict",
         "start multi-ai --task x --queue --param size=full",
         "status",

@@ -17,18 +17,56 @@ fn a_report_is_written_when_the_run_ends_and_not_before() {
     for told in [
         "is completed",
         "write a note",
-        "## Done",
-        "## Checked",
+        "## Stages",
+        "## Gates",
         "grep -q Hello note.md",
-        "## Reviewed",
-        "## Decided",
+        "## Proved",
+        "## People",
         "yes",
         "## Cost",
-        "## Where to look",
+        "## Chain",
         "gatewright history r-test",
     ] {
         assert!(page.contains(told), "{told}\n{page}");
     }
+}
+
+#[test]
+fn show_tells_the_story_prints_markdown_and_writes_one_page() {
+    let project = project();
+    project.write("small.toml", SMALL);
+    start(&project, "small.toml").succeeds();
+    to_the_question(&project);
+    to_the_end(&project);
+    let facts: serde_json::Value =
+        serde_json::from_str(&run(&project, "show r-test --json").succeeds().stdout).unwrap();
+    assert_eq!(facts["report"]["integrity"], "intact");
+    let head = facts["journal"]["head"].as_str().unwrap();
+    let entries = facts["journal"]["entries"].as_u64();
+    let last = run(&project, "history r-test --json").succeeds().stdout;
+    let last: serde_json::Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(
+        entries,
+        last["entries"].as_array().map(|all| all.len() as u64)
+    );
+    run(&project, "show r-test --html page.html").succeeds();
+    let page = project.read("page.html");
+    let markdown = run(&project, "show r-test --markdown").succeeds().stdout;
+    let text = run(&project, "show r-test").succeeds().stdout;
+    for told in [
+        "completed",
+        "grep -q Hello note.md",
+        "gatewright verify r-test",
+        head,
+    ] {
+        for form in [&page, &markdown, &text] {
+            assert!(form.contains(told), "{told}\n{form}");
+        }
+    }
+    assert!(!page.contains("<script"), "{page}");
+    run(&project, "show r-test --html no/such/folder.html").exits(4);
+    run(&project, "show r-test --html x --markdown").exits(2);
+    run(&project, "show r-none").exits(3);
 }
 
 #[test]

@@ -88,7 +88,7 @@ impl InboxEntry {
         builder.blank();
         builder.line(
             Style::Strong,
-            &format!("{run} · {pipeline} · {stage} · waits for {age}"),
+            &format!("{run} · {pipeline} · {stage} · for {age}"),
         );
         builder.field("project", Style::Dim, &self.project.line());
         builder.field("task", Style::Normal, &self.task.line());

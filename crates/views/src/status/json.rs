@@ -63,10 +63,10 @@ pub(super) fn render(view: &StatusView) -> Value {
     })
 }
 
-fn journal(facts: &JournalFacts) -> Value {
+pub(crate) fn journal(facts: &JournalFacts) -> Value {
     json!({
         "entries": facts.entries,
-        "head": facts.head.to_string(),
+        "head": facts.head.map(|head| head.to_string()),
         "visits": each(&facts.visits, visit_json),
         "visits_dropped": facts.visits_dropped,
         "waits": each(&facts.waits, wait),

@@ -1,0 +1,274 @@
+//! The longer parts of a report's HTML page: gates with their evidence, remarks, and stages with their attempts.
+
+use std::fmt::Write as _;
+
+use engine::{CheckVerdict, Seconds, Status, Time};
+
+use super::ReportView;
+use super::gather::worked;
+use super::text::gate_words;
+use crate::facts::{
+    Attempt, CommandEvidence, GateEvidence, GateState, Remark, RemarkKind, ReviewEvidence, Visit,
+};
+use crate::html::{escaped, escaped_block};
+use crate::time::{duration, rfc3339, span};
+use crate::words::{self, short};
+
+/// So many of the latest remarks of a section are shown.
+const MOST_SHOWN: usize = 100;
+
+/// So many of the latest stays in stages.
+const MOST_VISITS: usize = 300;
+
+pub(super) fn gates(gates: &[GateEvidence]) -> String {
+    let rows: String = gates.iter().map(gate).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("<ul class=\"card rows\">\n{rows}</ul>\n")
+}
+
+fn gate(gate: &GateEvidence) -> String {
+    let (sign, state) = gate_words(gate.state);
+    let tone = match gate.state {
+        GateState::Holds | GateState::Superseded => "good",
+        GateState::Failed => "bad",
+        GateState::Stale | GateState::Overridden => "marked",
+        GateState::Open => "soft",
+    };
+    let subject = gate.subject.as_ref().map(|hash| {
+        let hash = short(hash);
+        format!("tree <code>{hash}</code>")
+    });
+    let entry = gate.entry.map(|entry| format!("entry {entry}"));
+    let place: Vec<String> = subject.into_iter().chain(entry).collect();
+    let name = escaped(gate.stage.as_str());
+    let (kind, place) = (gate.kind, place.join(" · "));
+    format!(
+        "<li><div class=\"row\"><span class=\"sign {tone}\">{sign}</span>\
+         <span><span class=\"name\">{name}</span> <span class=\"soft\">{kind} · {state}</span></span>\
+         <span class=\"place\">{place}</span>{}</div></li>\n",
+        evidence(gate)
+    )
+}
+
+fn evidence(gate: &GateEvidence) -> String {
+    let commands = gate.commands.iter();
+    let commands = commands.map(|it| command(it, gate.state == GateState::Failed));
+    let reviews = gate.reviews.iter().map(review);
+    let lines: String = commands.chain(reviews).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("<ul class=\"commands more\">{lines}</ul>")
+}
+
+fn command(command: &CommandEvidence, with_output: bool) -> String {
+    let tone = if command.exit == Some(0) {
+        "good"
+    } else {
+        "bad"
+    };
+    let mut text = format!(
+        "<li><code>{}</code> <span class=\"chip {tone}\">{}</span> <span class=\"soft\">{}</span>",
+        escaped(command.command.raw()),
+        escaped(command.ended.raw()),
+        duration(command.duration_ms)
+    );
+    if with_output && !command.tail.raw().trim().is_empty() {
+        let _ = write!(
+            text,
+            "<pre>{}</pre>",
+            escaped_block(command.tail.raw().trim_end())
+        );
+    }
+    text.push_str("</li>");
+    text
+}
+
+fn review(review: &ReviewEvidence) -> String {
+    let agent = review.agent.as_ref().map(|agent| escaped(agent.as_str()));
+    let agent = agent.unwrap_or_else(|| format!("reviewer {}", review.reviewer));
+    let (tone, said) = match &review.approved {
+        Some(subject) => ("good", format!("approved {}", short(subject))),
+        None => ("marked", "found problems".to_owned()),
+    };
+    format!(
+        "<li>{agent} <span class=\"chip {tone}\">{said}</span> <span class=\"soft\">entry {}</span></li>",
+        review.entry
+    )
+}
+
+/// `2026-08-22 10:31:07 UTC`.
+pub(super) fn moment(time: Time) -> String {
+    rfc3339(time).replace('T', " ").replace('Z', " UTC")
+}
+
+pub(super) fn remarks<'r>(remarks: impl Iterator<Item = &'r Remark>) -> String {
+    let remarks: Vec<&Remark> = remarks.collect();
+    if remarks.is_empty() {
+        return String::new();
+    }
+    let dropped = remarks.len().saturating_sub(MOST_SHOWN);
+    let earlier = if dropped > 0 {
+        format!("<li class=\"soft\">{dropped} earlier ones are in the history</li>\n")
+    } else {
+        String::new()
+    };
+    let rows: String = remarks.into_iter().skip(dropped).map(remark).collect();
+    format!("<ul class=\"card rows\">\n{earlier}{rows}</ul>\n")
+}
+
+fn remark(remark: &Remark) -> String {
+    let (tone, sign) = match remark.kind {
+        RemarkKind::Person => ("soft", "→"),
+        RemarkKind::Refused => ("bad", "✗"),
+        RemarkKind::Overridden
+        | RemarkKind::Bypassed
+        | RemarkKind::Unjudged
+        | RemarkKind::Unguarded
+        | RemarkKind::Outside
+        | RemarkKind::Warned => ("marked", "!"),
+    };
+    format!(
+        "<li id=\"entry-{}\"><div class=\"row\"><span class=\"sign {tone}\">{sign}</span>\
+         <span>{}</span><span class=\"place\">{}</span>\
+         <div class=\"more soft\">{}</div></div></li>\n",
+        remark.number,
+        escaped(remark.text.raw()),
+        escaped(remark.rule),
+        escaped(&format!(
+            "{} · {} · entry {}",
+            remark.by.line(),
+            moment(remark.at),
+            remark.number
+        ))
+    )
+}
+
+pub(super) fn stages(view: &ReportView) -> String {
+    let visits = &view.journal.visits;
+    let cut = visits.len().saturating_sub(MOST_VISITS);
+    let dropped = view.journal.visits_dropped + cut as u64;
+    let earlier = if dropped > 0 {
+        format!(
+            "<tr><td class=\"soft\" colspan=\"4\">{dropped} earlier ones are in the history</td></tr>\n"
+        )
+    } else {
+        String::new()
+    };
+    let visits = visits.iter().skip(cut);
+    let from = visits
+        .clone()
+        .next()
+        .map_or(view.status.started_at, |it| it.entered_at);
+    let range = Range {
+        from,
+        length: view.status.touched_at.since(from).0.max(1),
+        now: view.status.touched_at,
+        last: match view.status.status {
+            Status::Completed | Status::Failed | Status::Cancelled => "the end",
+            Status::Queued | Status::Running | Status::Waiting(_) => "here",
+        },
+    };
+    let rows: String = visits.map(|it| visit(it, &range)).collect();
+    format!(
+        "<div class=\"card table\"><table><thead><tr><th>stage</th><th>work</th><th>outcome</th><th class=\"num\">took</th></tr></thead>\n\
+         <tbody>\n{earlier}{rows}</tbody></table></div>\n"
+    )
+}
+
+/// The time that the bars show.
+struct Range {
+    from: Time,
+    /// In seconds.
+    length: u64,
+    now: Time,
+    /// What the present stay is.
+    last: &'static str,
+}
+
+impl Range {
+    /// Where a bar begins, and how long it is, in thousandths.
+    fn bar(&self, from: Time, to: Time) -> (u64, u64) {
+        let part = |span: Seconds| (span.0 * 1_000 / self.length).min(1_000);
+        (part(from.since(self.from)), part(to.since(from)))
+    }
+}
+
+fn visit(visit: &Visit, range: &Range) -> String {
+    let until = visit.left.as_ref().map_or(range.now, |left| left.at);
+    let took = span(until.since(visit.entered_at));
+    let outcome = match &visit.left {
+        Some(left) => format!(
+            "{} <span class=\"soft\">→ {}</span>",
+            escaped(&left.outcome),
+            escaped(left.to.as_str())
+        ),
+        None => format!("<span class=\"soft\">{}</span>", range.last),
+    };
+    let again = match visit.number {
+        1 => String::new(),
+        number => format!(" <span class=\"soft\">visit {number}</span>"),
+    };
+    let (at, size) = range.bar(visit.entered_at, until);
+    format!(
+        "<tr><td><span class=\"name\">{}</span>{again}<div class=\"track\" title=\"{}\">\
+         <i style=\"--from:{};--size:{}\"></i></div></td>\
+         <td>{}</td><td>{outcome}</td><td class=\"num\" data-name=\"took\">{took}</td></tr>\n",
+        escaped(visit.stage.as_str()),
+        rfc3339(visit.entered_at),
+        percent(at),
+        percent(size),
+        work(visit)
+    )
+}
+
+fn percent(thousandths: u64) -> String {
+    format!("{}.{}%", thousandths / 10, thousandths % 10)
+}
+
+fn work(visit: &Visit) -> String {
+    let checks = visit.checks.iter().map(|check| {
+        let (verdict, took) = (check.verdict.word(), duration(check.duration_ms));
+        let tone = match check.verdict {
+            CheckVerdict::Passed => "good",
+            CheckVerdict::Failed => "bad",
+            CheckVerdict::Void => "marked",
+        };
+        format!("<li>commands <span class=\"chip {tone}\">{verdict}, {took}</span></li>")
+    });
+    let attempts = visit.attempts.iter().map(attempt);
+    let lines: String = attempts.chain(checks).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!("<ul class=\"work\">{lines}</ul>")
+}
+
+fn attempt(attempt: &Attempt) -> String {
+    let (tone, end) = match &attempt.end {
+        Some(end) => {
+            let tone = match end.result {
+                engine::WorkResult::Outcome(_) => "",
+                engine::WorkResult::Fault { .. } => "bad",
+                engine::WorkResult::Late | engine::WorkResult::Dropped => "marked",
+            };
+            (tone, format!("{}, {}", end.word(), span(worked(attempt))))
+        }
+        None => ("open", "at work".to_owned()),
+    };
+    let duty = words::duty(&attempt.duty);
+    let service = attempt.service.as_ref().map(ToString::to_string);
+    let service = service.map_or_else(String::new, |it| format!(" · {}", escaped(&it)));
+    format!(
+        "<li>{}{}{service} <span class=\"chip {tone}\">{}</span></li>",
+        escaped(attempt.agent.as_str()),
+        if duty.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", escaped(&duty))
+        },
+        escaped(&end)
+    )
+}

@@ -1,0 +1,213 @@
+//! A report as Markdown, for a comment or the file that a run leaves.
+
+use super::gather::{place, worked};
+use super::text::gate_words;
+use super::{JournalIntegrity, PromiseState, ReportView};
+use crate::facts::{Attempt, GateEvidence, GateState, Remark, Visit};
+use crate::markdown::{escaped, fenced, quoted};
+use crate::time::{duration, span};
+use crate::words::{self, short};
+
+/// So many of the latest remarks of a section are shown.
+const MOST_SHOWN: usize = 50;
+
+/// So many of the latest stays in stages.
+const MOST_VISITS: usize = 200;
+
+pub(super) fn render(view: &ReportView) -> String {
+    let sections = [
+        head(view),
+        section("Task", vec![quoted(view.status.task.raw())]),
+        section("Proved", promises(view)),
+        section("Gates", gates(view)),
+        section("People", remarks(view.acts())),
+        section("Not to be overlooked", remarks(view.marks())),
+        section("Stages", stages(view)),
+        section("Cost", cost(view)),
+        section("Left", left(view)),
+        section("Chain", chain(view)),
+    ];
+    let sections = sections.into_iter().filter(|section| !section.is_empty());
+    sections.collect::<Vec<_>>().join("\n")
+}
+
+fn section(title: &str, lines: Vec<String>) -> String {
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("## {title}\n\n{}\n", lines.join("\n"))
+    }
+}
+
+fn head(view: &ReportView) -> String {
+    let (status, verdict) = (&view.status, &view.verdict);
+    let title = format!(
+        "# {} {} of {} is {}\n",
+        verdict.tone.mark(),
+        escaped(status.run.as_str()),
+        escaped(status.pipeline.as_str()),
+        escaped(&verdict.title)
+    );
+    let facts = escaped(&verdict.facts.join(" · "));
+    let loud = crate::summary::warnings(status);
+    format!("{title}\n{facts}\n\n{loud}")
+}
+
+fn promises(view: &ReportView) -> Vec<String> {
+    let line = |promise: &super::Promise| {
+        let (name, claim) = (escaped(promise.name.raw()), escaped(promise.claim.raw()));
+        match &promise.state {
+            PromiseState::Kept => format!("- ✓ **{name}**: {claim}"),
+            PromiseState::Weakened { why } => format!("- ! **{name}**: {claim}; **{why}**"),
+        }
+    };
+    view.promises.iter().map(line).collect()
+}
+
+fn gates(view: &ReportView) -> Vec<String> {
+    let reached = view.journal.gates.iter();
+    let reached = reached.filter(|gate| gate.state != GateState::Open);
+    reached.flat_map(gate).collect()
+}
+
+fn gate(gate: &GateEvidence) -> Vec<String> {
+    let (mark, state) = gate_words(gate.state);
+    let subject = gate.subject.as_ref();
+    let subject = subject.map_or_else(String::new, |hash| format!(", tree `{}`", short(hash)));
+    let entry = gate
+        .entry
+        .map_or_else(String::new, |it| format!(", entry {it}"));
+    let name = escaped(gate.stage.as_str());
+    let mut lines = vec![format!("- {mark} **{name}** {state}{subject}{entry}")];
+    for command in &gate.commands {
+        let (text, ended) = (escaped(command.command.raw()), escaped(command.ended.raw()));
+        let took = duration(command.duration_ms);
+        lines.push(format!("  - {text}: {ended}, {took}"));
+        if gate.state == GateState::Failed && !command.tail.raw().trim().is_empty() {
+            lines.push(fenced(&command.tail.block(), 4));
+        }
+    }
+    lines.extend(gate.reviews.iter().map(|review| {
+        let agent = review.agent.as_ref();
+        let agent = agent.map_or_else(String::new, |agent| {
+            format!(" '{}'", escaped(agent.as_str()))
+        });
+        let said = match &review.approved {
+            Some(subject) => format!("approved `{}`", short(subject)),
+            None => "found problems".to_owned(),
+        };
+        format!(
+            "  - reviewer {}{agent} {said}, entry {}",
+            review.reviewer, review.entry
+        )
+    }));
+    lines
+}
+
+fn remarks<'r>(remarks: impl Iterator<Item = &'r Remark>) -> Vec<String> {
+    let remarks: Vec<&Remark> = remarks.collect();
+    let dropped = remarks.len().saturating_sub(MOST_SHOWN);
+    let earlier = (dropped > 0).then(|| format!("- ({dropped} earlier ones are in the history)"));
+    let lines = remarks.into_iter().skip(dropped).map(|remark| {
+        let (text, place) = (escaped(remark.text.raw()), escaped(&place(remark)));
+        format!("- {text} — {place}")
+    });
+    earlier.into_iter().chain(lines).collect()
+}
+
+fn stages(view: &ReportView) -> Vec<String> {
+    let visits = &view.journal.visits;
+    let cut = visits.len().saturating_sub(MOST_VISITS);
+    let dropped = view.journal.visits_dropped + cut as u64;
+    let mut lines = vec![
+        "| stage | took | outcome | work |".to_owned(),
+        "| --- | --- | --- | --- |".to_owned(),
+    ];
+    if dropped > 0 {
+        lines.push(format!(
+            "| ({dropped} earlier ones are in the history) | | | |"
+        ));
+    }
+    lines.extend(visits.iter().skip(cut).map(visit));
+    lines
+}
+
+fn visit(visit: &Visit) -> String {
+    let (took, outcome) = match &visit.left {
+        Some(left) => (
+            span(left.at.since(visit.entered_at)),
+            format!("{} → {}", escaped(&left.outcome), escaped(left.to.as_str())),
+        ),
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let checks = visit.checks.iter().map(|check| {
+        let (verdict, took) = (check.verdict.word(), duration(check.duration_ms));
+        format!("commands {verdict} in {took}")
+    });
+    let work: Vec<String> = visit.attempts.iter().map(attempt).chain(checks).collect();
+    let stage = escaped(visit.stage.as_str());
+    format!("| {stage} | {took} | {outcome} | {} |", work.join("<br>"))
+}
+
+fn attempt(attempt: &Attempt) -> String {
+    let end = match &attempt.end {
+        Some(end) => format!("{} after {}", escaped(end.word()), span(worked(attempt))),
+        None => "at work".to_owned(),
+    };
+    let duty = escaped(&words::duty(&attempt.duty));
+    let duty = if duty.is_empty() {
+        duty
+    } else {
+        format!(" {duty}")
+    };
+    format!("'{}'{duty}: {end}", escaped(attempt.agent.as_str()))
+}
+
+fn cost(view: &ReportView) -> Vec<String> {
+    let status = &view.status;
+    let took = span(status.touched_at.since(status.started_at));
+    let used = words::usage(&status.used);
+    let used = if used.is_empty() {
+        used
+    } else {
+        format!(", {used}")
+    };
+    let whole = format!("- in all {took}{used}");
+    let each = view.agents.iter().map(|total| {
+        let (attempts, time) = (words::count(total.attempts, "attempt"), span(total.time));
+        let used = words::usage(&total.usage);
+        let used = if used.is_empty() {
+            used
+        } else {
+            format!(", {used}")
+        };
+        let agent = escaped(total.agent.as_str());
+        format!("- '{agent}': {attempts}, {time}{used}")
+    });
+    [whole].into_iter().chain(each).collect()
+}
+
+fn left(view: &ReportView) -> Vec<String> {
+    let artifacts = view.status.artifacts.iter();
+    artifacts
+        .map(|it| format!("- {} `{}`", escaped(it.name.as_str()), it.content))
+        .collect()
+}
+
+fn chain(view: &ReportView) -> Vec<String> {
+    let (run, journal) = (&view.status.run, &view.journal);
+    let head = journal.head.map(|head| format!("- head `{head}`"));
+    let state = match &view.integrity {
+        JournalIntegrity::NotVerified => "not verified here".to_owned(),
+        JournalIntegrity::Intact => "✓ intact".to_owned(),
+        JournalIntegrity::Damaged(what) => format!("**✗ DAMAGED: {}**", escaped(what.raw())),
+    };
+    let entries = format!("- {}, {state}", words::entries(journal.entries));
+    let places = [
+        ("verify", "checks that nobody has changed the history"),
+        ("history", "shows every step, and `why` explains it"),
+        ("export", "writes the whole run with its artifacts"),
+    ]
+    .map(|(command, shows)| format!("- `gatewright {command} {run}` {shows}"));
+    [entries].into_iter().chain(head).chain(places).collect()
+}

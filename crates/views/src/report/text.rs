@@ -1,0 +1,263 @@
+//! A report for a terminal: the story of the run.
+
+use super::gather::{place, worked};
+use super::{JournalIntegrity, PromiseState, ReportView, Tone};
+use crate::facts::{Attempt, GateEvidence, GateState, Remark, Visit};
+use crate::layout::{TextBuilder, cut, pad, width};
+use crate::paint::{Paint, Style};
+use crate::time::{duration, span};
+use crate::words::{self, short};
+
+/// So many of the latest remarks of a section are shown.
+const MOST_SHOWN: usize = 30;
+
+/// A longer command is cut.
+const COMMAND_COLUMNS: usize = 70;
+
+/// So many lines of the output of a command that failed.
+const TAIL_LINES: usize = 12;
+
+pub(super) fn render(view: &ReportView, paint: Paint) -> String {
+    let mut builder = TextBuilder::new(paint);
+    head(&mut builder, view);
+    promises(&mut builder, view);
+    gates(&mut builder, view);
+    section(&mut builder, "people", view.acts(), Style::Normal);
+    section(
+        &mut builder,
+        "not to be overlooked",
+        view.marks(),
+        Style::Bad,
+    );
+    stages(&mut builder, view);
+    cost(&mut builder, view);
+    chain(&mut builder, view);
+    builder.finish()
+}
+
+fn tone_style(tone: Tone) -> Style {
+    match tone {
+        Tone::Good => Style::Good,
+        Tone::Marked => Style::Wait,
+        Tone::Bad => Style::Bad,
+        Tone::Open => Style::Strong,
+    }
+}
+
+fn head(builder: &mut TextBuilder, view: &ReportView) {
+    let (status, verdict) = (&view.status, &view.verdict);
+    let mark = verdict.tone.mark();
+    let title = format!(
+        "{mark} {} · {} · {}",
+        status.run, status.pipeline, verdict.title
+    );
+    builder.line(tone_style(verdict.tone), &title);
+    builder.line(Style::Normal, &format!("  {}", verdict.facts.join(" · ")));
+    builder.field("task", Style::Normal, &status.task.line());
+    builder.field("project", Style::Dim, &status.project.line());
+    builder.field("driver", Style::Dim, words::driver_text(status.driver));
+    if let Some(liveness) = status.liveness {
+        let text = format!("{} {}", liveness.mark(), liveness.text());
+        builder.field("alive", liveness.style(), &text);
+    }
+}
+
+fn heading(builder: &mut TextBuilder, title: &str) {
+    builder.blank();
+    builder.line(Style::Strong, title);
+}
+
+fn promises(builder: &mut TextBuilder, view: &ReportView) {
+    if view.promises.is_empty() {
+        return;
+    }
+    heading(builder, "proved");
+    for promise in &view.promises {
+        let (name, claim) = (promise.name.line(), promise.claim.line());
+        match &promise.state {
+            PromiseState::Kept => builder.line(Style::Good, &format!("  ✓ {name}: {claim}")),
+            PromiseState::Weakened { why } => {
+                builder.line(Style::Wait, &format!("  ! {name}: {claim}; {why}"));
+            }
+        }
+    }
+}
+
+fn gates(builder: &mut TextBuilder, view: &ReportView) {
+    let reached = view.journal.gates.iter();
+    let reached: Vec<_> = reached.filter(|it| it.state != GateState::Open).collect();
+    if reached.is_empty() {
+        return;
+    }
+    heading(builder, "gates");
+    for gate in reached {
+        gate_lines(builder, gate);
+    }
+}
+
+pub(super) fn gate_words(state: GateState) -> (&'static str, &'static str) {
+    match state {
+        GateState::Open => ("○", "not reached"),
+        GateState::Failed => ("✗", "not passed"),
+        GateState::Holds => ("✓", "passed"),
+        GateState::Superseded => ("✓", "passed, and followed by more work"),
+        GateState::Stale => ("!", "passed on other content"),
+        GateState::Overridden => ("!", "skipped by a person"),
+    }
+}
+
+fn gate_lines(builder: &mut TextBuilder, gate: &GateEvidence) {
+    let (mark, state) = gate_words(gate.state);
+    let style = match gate.state {
+        GateState::Holds | GateState::Superseded => Style::Good,
+        GateState::Failed | GateState::Overridden => Style::Bad,
+        GateState::Stale => Style::Wait,
+        GateState::Open => Style::Dim,
+    };
+    let subject = gate.subject.as_ref();
+    let subject = subject.map_or_else(String::new, |hash| format!(" · tree {}", short(hash)));
+    let entry = gate
+        .entry
+        .map_or_else(String::new, |it| format!(" · entry {it}"));
+    let line = format!("  {mark} {} {state}{subject}{entry}", gate.stage);
+    builder.line(style, &line);
+    for command in &gate.commands {
+        let (text, ended) = (command.command.line(), command.ended.line());
+        let took = duration(command.duration_ms);
+        let text = cut(&text, COMMAND_COLUMNS);
+        builder.line(Style::Normal, &format!("      {text}: {ended}, {took}"));
+        if gate.state == GateState::Failed {
+            let tail = command.tail.block();
+            let first = tail.lines().count().saturating_sub(TAIL_LINES);
+            let tail: Vec<&str> = tail.lines().skip(first).collect();
+            builder.block(8, Style::Dim, &tail.join("\n"));
+        }
+    }
+    for review in &gate.reviews {
+        let agent = review.agent.as_ref();
+        let agent = agent.map_or_else(String::new, |agent| format!(" '{agent}'"));
+        let said = match &review.approved {
+            Some(subject) => format!("approved {}", short(subject)),
+            None => "found problems".to_owned(),
+        };
+        let line = format!("      reviewer {}{agent} {said}", review.reviewer);
+        builder.line(Style::Normal, &format!("{line} · entry {}", review.entry));
+    }
+}
+
+fn section<'r>(
+    builder: &mut TextBuilder,
+    title: &str,
+    remarks: impl Iterator<Item = &'r Remark>,
+    style: Style,
+) {
+    let remarks: Vec<&Remark> = remarks.collect();
+    if remarks.is_empty() {
+        return;
+    }
+    heading(builder, title);
+    let dropped = remarks.len().saturating_sub(MOST_SHOWN);
+    if dropped > 0 {
+        builder.line(
+            Style::Dim,
+            &format!("  ({dropped} earlier ones are in the history)"),
+        );
+    }
+    for remark in remarks.into_iter().skip(dropped) {
+        builder.line(style, &format!("  {}", remark.text.line()));
+        builder.line(Style::Dim, &format!("      {}", place(remark)));
+    }
+}
+
+fn stages(builder: &mut TextBuilder, view: &ReportView) {
+    heading(builder, "stages");
+    let visits = &view.journal.visits;
+    let dropped = view.journal.visits_dropped;
+    if dropped > 0 {
+        builder.line(
+            Style::Dim,
+            &format!("  ({dropped} earlier ones are in the history)"),
+        );
+    }
+    let columns = visits.iter().map(|it| width(it.stage.as_str())).max();
+    for visit in visits {
+        builder.line(Style::Normal, &visit_line(visit, columns.unwrap_or(0)));
+        for attempt in &visit.attempts {
+            builder.line(Style::Dim, &format!("      {}", attempt_line(attempt)));
+        }
+    }
+}
+
+fn visit_line(visit: &Visit, columns: usize) -> String {
+    let stage = pad(visit.stage.as_str(), columns);
+    match &visit.left {
+        Some(left) => {
+            let took = span(left.at.since(visit.entered_at));
+            let outcome = crate::safe::line(&left.outcome);
+            format!("  {stage}  {took} · {outcome} → {}", left.to)
+        }
+        None => format!(
+            "  {stage}  since {}",
+            crate::time::rfc3339(visit.entered_at)
+        ),
+    }
+}
+
+/// `'writer' (d3), attempt 2: crashed after 2m, tokens 1200`.
+pub(super) fn attempt_line(attempt: &Attempt) -> String {
+    let duty = words::duty(&attempt.duty);
+    let end = match &attempt.end {
+        Some(end) => format!("{} after {}", end.word(), span(worked(attempt))),
+        None => "at work".to_owned(),
+    };
+    let used = words::usage(&attempt.usage);
+    let used = if used.is_empty() {
+        used
+    } else {
+        format!(", {used}")
+    };
+    format!(
+        "'{}'{duty} ({}), attempt {}: {end}{used}",
+        attempt.agent, attempt.dispatch, attempt.number
+    )
+}
+
+fn cost(builder: &mut TextBuilder, view: &ReportView) {
+    if view.agents.is_empty() {
+        return;
+    }
+    heading(builder, "cost");
+    for total in &view.agents {
+        let used = words::usage(&total.usage);
+        let used = if used.is_empty() { "–" } else { &used };
+        let (attempts, time) = (words::count(total.attempts, "attempt"), span(total.time));
+        builder.line(
+            Style::Normal,
+            &format!("  '{}': {attempts}, {time}, {used}", total.agent),
+        );
+    }
+}
+
+fn chain(builder: &mut TextBuilder, view: &ReportView) {
+    heading(builder, "chain");
+    let (entries, head) = (view.journal.entries, view.journal.head);
+    let head = head.map_or_else(String::new, |head| format!(", head {head}"));
+    builder.line(
+        Style::Normal,
+        &format!("  {}{head}", words::entries(entries)),
+    );
+    let verified_by = view.verified_by();
+    match &view.integrity {
+        JournalIntegrity::Intact => {
+            let text = format!("  ✓ intact: `{verified_by}` checks it again");
+            builder.line(Style::Good, &text);
+        }
+        JournalIntegrity::NotVerified => {
+            builder.line(Style::Dim, &format!("  `{verified_by}` checks it"));
+        }
+        JournalIntegrity::Damaged(what) => {
+            let text = format!("  ✗ DAMAGED: {}; type `{verified_by}`", what.line());
+            builder.line(Style::Bad, &text);
+        }
+    }
+}
