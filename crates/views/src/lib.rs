@@ -12,6 +12,7 @@ mod duty;
 mod fact;
 pub mod facts;
 mod file;
+pub mod gantt;
 pub mod history;
 mod html;
 mod json;

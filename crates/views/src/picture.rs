@@ -32,11 +32,13 @@ use self::plan::PicturePlan;
 use crate::diagram::Chart;
 
 pub use marks::RunMarks;
+pub(crate) use measure::fitted;
 pub use page::page;
 pub use shape::{
     Area, Chip, Outline, Point, StageBox, StageProgress, TextLine, TextRole, TextSide, WayLine,
 };
 pub use style::STYLE;
+pub(crate) use svg::{Styled, begin_svg, draw_text};
 
 /// The most that a laptop shows without scrolling sideways.
 pub const WIDEST: i32 = 1340;

@@ -5,6 +5,7 @@ mod causes;
 mod diagrams;
 pub(crate) mod example;
 pub(crate) mod facts;
+mod gantts;
 mod hostile;
 mod lines;
 mod metrics;

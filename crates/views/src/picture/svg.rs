@@ -11,35 +11,19 @@ use crate::html::escaped;
 
 /// Who brings the style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Styled {
+pub(crate) enum Styled {
     Inside,
     ByPage,
 }
 
 pub(super) fn render(picture: &Picture, styled: Styled) -> String {
-    let Area {
-        x,
-        y,
-        width,
-        height,
-    } = picture.canvas;
     let mut boxes = picture.boxes.iter();
     let class = if boxes.any(|boxed| boxed.progress != StageProgress::Unknown) {
-        "gw-picture of-run"
+        "of-run"
     } else {
-        "gw-picture"
+        "of-pipeline"
     };
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" width=\"{width}\" \
-         height=\"{height}\" viewBox=\"{x} {y} {width} {height}\">\n<title>{}</title>\n",
-        escaped(&picture.name)
-    );
-    match styled {
-        Styled::Inside => {
-            let _ = writeln!(svg, "<style>{STYLE}</style>");
-        }
-        Styled::ByPage => {}
-    }
+    let mut svg = begin_svg(class, &picture.name, picture.canvas, styled);
     start(&mut svg, picture.start);
     for line in &picture.lines {
         way(&mut svg, line);
@@ -49,13 +33,35 @@ pub(super) fn render(picture: &Picture, styled: Styled) -> String {
     }
     for line in &picture.lines {
         for label in &line.label {
-            text(&mut svg, label);
+            draw_text(&mut svg, label);
         }
     }
     for line in &picture.texts {
-        text(&mut svg, line);
+        draw_text(&mut svg, line);
     }
     svg.push_str("</svg>\n");
+    svg
+}
+
+/// The opening of an SVG of this class and name, with the style if it brings one.
+pub(crate) fn begin_svg(class: &str, name: &str, canvas: Area, styled: Styled) -> String {
+    let Area {
+        x,
+        y,
+        width,
+        height,
+    } = canvas;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gw-picture {class}\" role=\"img\" width=\"{width}\" \
+         height=\"{height}\" viewBox=\"{x} {y} {width} {height}\">\n<title>{}</title>\n",
+        escaped(name)
+    );
+    match styled {
+        Styled::Inside => {
+            let _ = writeln!(svg, "<style>{STYLE}</style>");
+        }
+        Styled::ByPage => {}
+    }
     svg
 }
 
@@ -174,7 +180,7 @@ fn stage(svg: &mut String, boxed: &StageBox) {
         frame(boxed)
     );
     for line in &boxed.texts {
-        text(svg, line);
+        draw_text(svg, line);
     }
     for chip in &boxed.chips {
         draw_chip(svg, chip);
@@ -242,11 +248,11 @@ fn hexagon(area: Area) -> String {
 fn draw_chip(svg: &mut String, chip: &Chip) {
     let class = if chip.taken > 0 { "chip taken" } else { "chip" };
     let _ = writeln!(svg, "<g class=\"{class}\">{}", rect("", chip.area, 10));
-    text(svg, &chip.text);
+    draw_text(svg, &chip.text);
     svg.push_str("</g>\n");
 }
 
-fn text(svg: &mut String, line: &TextLine) {
+pub(crate) fn draw_text(svg: &mut String, line: &TextLine) {
     let class = match line.role {
         TextRole::Heading => "heading",
         TextRole::Name => "name",
