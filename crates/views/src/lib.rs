@@ -6,6 +6,7 @@
 mod briefing;
 mod cause;
 pub mod change;
+pub mod charts;
 pub mod diagram;
 mod digest;
 mod duty;

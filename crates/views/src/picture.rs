@@ -7,6 +7,7 @@ mod cards;
 mod content;
 mod folding;
 mod grid;
+mod hatch;
 mod labels;
 mod lanes;
 mod layout;
@@ -31,6 +32,7 @@ use self::order::Order;
 use self::plan::PicturePlan;
 use crate::diagram::Chart;
 
+pub(crate) use hatch::{falling, rising};
 pub use marks::RunMarks;
 pub(crate) use measure::fitted;
 pub use page::page;

@@ -2,6 +2,7 @@
 
 mod briefings;
 mod causes;
+mod chart_pictures;
 mod diagrams;
 pub(crate) mod example;
 pub(crate) mod facts;

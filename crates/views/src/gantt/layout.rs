@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::{BarKind, Gantt, GanttBar, GanttRow, PlacedBar};
 use crate::picture::{Area, Point, TextLine, TextRole, WIDEST, fitted};
 use crate::safe::line;
-use crate::time::{rfc3339, span};
+use crate::time::{duration, rfc3339, span};
 
 const MARGIN: i32 = 18;
 const BAR: i32 = 18;
@@ -207,7 +207,7 @@ impl GanttFrame {
 }
 
 fn placed(number: usize, row: &GanttRow, bar: &GanttBar, area: Area) -> PlacedBar {
-    let took = span(bar.end.since(bar.begin));
+    let took = duration(bar.end.0.saturating_sub(bar.begin.0));
     let symbol = bar.kind.symbol();
     let label = line(&bar.label);
     let texts = [

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 
 use super::{BarKind, Gantt, PlacedBar};
 use crate::html::escaped;
-use crate::picture::{Area, Styled, begin_svg, draw_text};
-
-/// The distance between two strokes of a hatching.
-const STROKES: i32 = 7;
+use crate::picture::{Area, Styled, begin_svg, draw_text, falling, rising};
 
 pub(super) fn render(gantt: &Gantt, styled: Styled) -> String {
     let mut svg = begin_svg("gw-gantt", "time", gantt.canvas, styled);
@@ -72,42 +69,4 @@ fn draw_bar(svg: &mut String, bar: &PlacedBar) {
     }
     draw_text(svg, &bar.text);
     svg.push_str("</g>\n");
-}
-
-/// Strokes from the lower left to the upper right, cut at the sides of the area.
-fn rising(area: Area) -> String {
-    let mut path = String::new();
-    let mut at = STROKES - area.height;
-    while at < area.width {
-        let (from, until) = (at.max(0), (at + area.height).min(area.width));
-        let _ = write!(
-            path,
-            "M{} {}L{} {}",
-            area.x + from,
-            area.bottom() - (from - at),
-            area.x + until,
-            area.bottom() - (until - at)
-        );
-        at += STROKES;
-    }
-    path
-}
-
-/// Strokes from the upper left to the lower right.
-fn falling(area: Area) -> String {
-    let mut path = String::new();
-    let mut at = STROKES - area.height;
-    while at < area.width {
-        let (from, until) = (at.max(0), (at + area.height).min(area.width));
-        let _ = write!(
-            path,
-            "M{} {}L{} {}",
-            area.x + from,
-            area.y + (from - at),
-            area.x + until,
-            area.y + (until - at)
-        );
-        at += STROKES;
-    }
-    path
 }

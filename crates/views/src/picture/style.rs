@@ -45,4 +45,10 @@ pub const STYLE: &str = "
 .gw-gantt .hatch { fill: none; stroke: var(--gw-chip-line); stroke-width: 1.3; }
 .gw-gantt .failed .hatch { stroke: var(--gw-bad); }
 .gw-gantt .bar > rect.ground { fill: var(--gw-paper); stroke: none; }
+.gw-chart .part rect { fill: var(--gw-line); stroke: var(--gw-line); }
+.gw-chart .good rect { fill: var(--gw-done); stroke: var(--gw-good); }
+.gw-chart .bad rect { fill: var(--gw-paper); stroke: var(--gw-bad); }
+.gw-chart .void rect { fill: var(--gw-paper); stroke-dasharray: 3 3; }
+.gw-chart .upto path { fill: none; stroke: var(--gw-line); stroke-width: 2; }
+.gw-chart .hatch { fill: none; stroke: var(--gw-bad); stroke-width: 1.3; }
 ";

@@ -48,7 +48,7 @@ impl Play {
     }
 }
 
-fn counted(pipeline: &Pipeline, entries: &[Entry], now: Time) -> Metrics {
+pub(super) fn counted(pipeline: &Pipeline, entries: &[Entry], now: Time) -> Metrics {
     let mut fold = RunFold::new(pipeline);
     for entry in entries {
         fold.add(entry).unwrap();
