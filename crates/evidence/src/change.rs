@@ -5,6 +5,7 @@
 
 mod lines;
 mod old_text;
+mod picture;
 mod texts;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::look_context::LookContext;
 use crate::repository::Repository;
 use crate::tree::{self, Tree, TreeFile};
 use old_text::OldTexts;
+pub use picture::{PictureChange, TreePicture};
 pub use texts::{ChangedText, ChangedTexts, Side, Since, changed_texts};
 
 const HEADER: &str = "gatewright base 1";

@@ -44,7 +44,9 @@ mod schema;
 mod system_path;
 
 pub use artifact::required_fields;
-pub use change::{ChangedText, ChangedTexts, Side, Since, changed_texts};
+pub use change::{
+    ChangedText, ChangedTexts, PictureChange, Side, Since, TreePicture, changed_texts,
+};
 pub use content::{Content, Contents, hash};
 pub use error::Error;
 pub use file_stamp::FileStamp;

@@ -38,21 +38,8 @@ pub fn of(
         Ok(changed) => changed,
         Err(reason) => return Ok(Err(reason)),
     };
-    let mut files = Vec::new();
-    let mut text = String::new();
-    for file in &changed.files {
-        let (shown, diff) = compared(file);
-        files.push(shown);
-        if text.len() < LONGEST_DIFF {
-            text.push_str(&diff);
-        }
-    }
-    if text.len() > LONGEST_DIFF {
-        text.truncate(text.floor_char_boundary(LONGEST_DIFF));
-        text.push_str("\n… (cut here)\n");
-    }
     let secrets = workspace.context.environment.secrets();
-    let text = engine::redact(&text, secrets).into_owned();
+    let Compared { files, diff: text } = Compared::of(&changed.files, secrets, LONGEST_DIFF);
     Ok(Ok(ChangeReport {
         since: match changed.since {
             Since::Start => ChangeSince::Start,
@@ -65,6 +52,34 @@ pub fn of(
         checks: checks(workspace, opened)?,
         shown_by: format!("gatewright diff {}", run.id),
     }))
+}
+
+/// Files with the numbers of their lines, and their diff: redacted, and cut at this length.
+pub(crate) struct Compared {
+    pub files: Vec<ChangedFile>,
+    pub diff: String,
+}
+
+impl Compared {
+    pub(crate) fn of(changed: &[ChangedText], secrets: &[String], longest: usize) -> Self {
+        let mut files = Vec::new();
+        let mut text = String::new();
+        for file in changed {
+            let (shown, diff) = compared(file);
+            files.push(shown);
+            if text.len() < longest {
+                text.push_str(&diff);
+            }
+        }
+        if text.len() > longest {
+            text.truncate(text.floor_char_boundary(longest));
+            text.push_str("\n… (cut here)\n");
+        }
+        Self {
+            files,
+            diff: engine::redact(&text, secrets).into_owned(),
+        }
+    }
 }
 
 /// A file with the numbers of its lines, and its diff.

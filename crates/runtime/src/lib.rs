@@ -63,6 +63,7 @@ pub mod unused_runs;
 pub mod view_files;
 pub mod watchdog;
 pub mod witness;
+pub mod work_change;
 pub mod work_record;
 pub mod worker_environment;
 pub mod worker_log;

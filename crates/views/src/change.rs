@@ -1,6 +1,6 @@
 //! What a run has changed, and what its checks said: for reviewers, and for a person who is asked.
 
-use engine::{CheckEnd, CheckResult, CheckVerdict, Hash, StageName};
+use engine::{AgentName, CheckEnd, CheckResult, CheckVerdict, DispatchId, Hash, StageName};
 use serde_json::{Value, json};
 
 use crate::layout::{TextBuilder, cut};
@@ -73,7 +73,13 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    fn word(self) -> &'static str {
+    /// The change of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Self::New, Self::Changed, Self::Removed];
+        all.into_iter().find(|change| change.word() == word)
+    }
+
+    pub fn word(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Changed => "changed",
@@ -245,6 +251,99 @@ impl ChangeReport {
             "files": self.files.iter().map(ChangedFile::json).collect::<Vec<_>>(),
             "diff": self.diff.raw(),
             "checks": self.checks.iter().map(CheckRun::json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What one piece of work changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkChange {
+    pub dispatch: DispatchId,
+    pub agent: AgentName,
+    pub stage: StageName,
+    /// Its number at the stage.
+    pub attempt: u32,
+    pub state: WorkChangeState,
+}
+
+/// What is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkChangeState {
+    Seen {
+        files: Vec<ChangedFile>,
+        /// How many files differ in all.
+        all: usize,
+        /// Redacted and bounded.
+        diff: Untrusted,
+        /// The work goes on: this is what it has changed so far.
+        so_far: bool,
+    },
+    /// Nobody knows, for this reason.
+    Unseen { reason: Untrusted },
+}
+
+impl WorkChange {
+    fn heading(&self) -> String {
+        let Self {
+            dispatch,
+            agent,
+            stage,
+            attempt,
+            state,
+        } = self;
+        let changed = match state {
+            WorkChangeState::Seen { all, so_far, .. } => {
+                let so_far = if *so_far { " so far" } else { "" };
+                format!("{} changed{so_far}", words::count(*all as u64, "file"))
+            }
+            WorkChangeState::Unseen { reason } => format!("not known: {}", reason.line()),
+        };
+        format!("{dispatch} '{agent}' in {stage}, attempt {attempt}: {changed}")
+    }
+
+    /// All of it.
+    pub fn text(&self, paint: Paint) -> String {
+        let mut builder = TextBuilder::new(paint);
+        builder.line(Style::Strong, &self.heading());
+        if let WorkChangeState::Seen {
+            files, all, diff, ..
+        } = &self.state
+        {
+            for file in files.iter().take(LISTED_FILES) {
+                builder.line(Style::Normal, &format!("  {}", file.line()));
+            }
+            let more = all.saturating_sub(files.len().min(LISTED_FILES));
+            if more > 0 {
+                builder.line(Style::Dim, &format!("  … and {more} more"));
+            }
+            builder.blank();
+            for line in diff.block().lines() {
+                builder.line(style(line), line);
+            }
+        }
+        builder.finish()
+    }
+
+    pub fn json(&self) -> Value {
+        let (files, all, diff, so_far, reason) = match &self.state {
+            WorkChangeState::Seen {
+                files,
+                all,
+                diff,
+                so_far,
+            } => (Some(files), Some(all), Some(diff.raw()), *so_far, None),
+            WorkChangeState::Unseen { reason } => (None, None, None, false, Some(reason.raw())),
+        };
+        json!({
+            "dispatch": self.dispatch.to_string(),
+            "agent": self.agent.as_str(),
+            "stage": self.stage.as_str(),
+            "attempt": self.attempt,
+            "all": all,
+            "files": files.map(|files| files.iter().map(ChangedFile::json).collect::<Vec<_>>()),
+            "diff": diff,
+            "so_far": so_far,
+            "unknown": reason,
         })
     }
 }

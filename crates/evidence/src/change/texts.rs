@@ -13,7 +13,7 @@ use crate::repository::Repository;
 use crate::tree::{self, Tree};
 
 /// More files are only counted.
-const MOST_FILES: usize = 500;
+pub(super) const MOST_FILES: usize = 500;
 
 /// What changed, file by file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn since_commit(
     };
     let mut texts = OldTexts::open(root, repository)?;
     let mut files = Vec::new();
-    for path in candidates(&git, looking, repository)? {
+    for path in candidates(&git, looking, repository, &commit)? {
         let old = match texts.of_commit(&commit, &path) {
             Ok(None) => Side::Absent,
             Ok(Some(bytes)) => side(Ok(bytes)),
@@ -148,20 +148,24 @@ fn since_commit(
 }
 
 /// The paths that may differ from the commit. Compares stamps only, so that no filter of the project starts.
-fn candidates(
+pub(super) fn candidates(
     git: &Git,
     looking: &LookContext<'_>,
     repository: &Repository,
+    commit: &str,
 ) -> Result<BTreeSet<String>, String> {
     let root = &looking.project.root;
     let mut command = git.command(root, &repository.git_dir);
-    command.args(["diff-index", "--name-only", "-z", "HEAD"]);
+    command.args(["diff-index", "--name-only", "-z", commit]);
     let output = command.stderr(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
     let files = git.files(root, &repository.git_dir);
     let files = files.map_err(|error| error.to_string())?;
     let touched = output.stdout.split(|byte| *byte == 0);
-    let new = files.iter().filter(|file| !file.tracked);
+    // Before the first commit every file is new.
+    let new = files
+        .iter()
+        .filter(|file| !file.tracked || commit.is_empty());
     let new = new.map(|file| file.path);
     let paths = touched.chain(new).filter(|path| !path.is_empty());
     let plain = paths.filter_map(|path| std::str::from_utf8(path).ok());
@@ -179,7 +183,7 @@ impl Counter<'_> {
     }
 }
 
-fn side(bytes: Result<Vec<u8>, String>) -> Side {
+pub(super) fn side(bytes: Result<Vec<u8>, String>) -> Side {
     match bytes {
         Err(reason) => Side::Unseen(reason),
         Ok(bytes) if bytes.len() as u64 > LARGEST => Side::Unseen("it is too large".to_owned()),

@@ -33,6 +33,7 @@ mod rough;
 mod routes;
 mod scripts;
 mod shown;
+mod stage_changes;
 mod stopping;
 mod told;
 mod under_way;

@@ -21,7 +21,7 @@ use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, current_exe, ids};
+use runtime::{clock, current_exe, ids, work_change};
 
 use super::choice::Runner;
 use super::conversation;
@@ -126,6 +126,7 @@ impl Work<'_, '_> {
         self.workspace
             .step_folder
             .clone_from(&self.record.step_folder);
+        work_change::begin(self.workspace, &opened, &self.dispatch);
         let (mut turn, mut meter) = self.first_turn(&opened, &from)?;
         let mut prompt = self.prompt(&opened, &from)?;
         let mut opened = opened;
@@ -141,6 +142,7 @@ impl Work<'_, '_> {
                     None => return Ok(Finish::Open),
                 },
             };
+            work_change::keep(self.workspace, &opened, &self.dispatch);
             let Some(decided) = self.judge(opened, ended)? else {
                 return Ok(Finish::Open);
             };
@@ -153,6 +155,7 @@ impl Work<'_, '_> {
                 }
                 (Reply::Hold(_), None)
                 | (Reply::Allow | Reply::Refuse(_) | Reply::Inject(_) | Reply::Done, _) => {
+                    work_change::end(self.workspace, &self.record.run, self.dispatch.id);
                     return Ok(Finish::Judged(Box::new(decided)));
                 }
             }

@@ -1,0 +1,218 @@
+//! What each piece of work changed: a picture before it, and the difference after it, kept in the state folder for people.
+//!
+//! It decides nothing. What cannot be written or compared is lost, and the work goes on.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use engine::{Dispatch, DispatchId, RunId, TreeAccess};
+use evidence::{ChangedText, Side, TreePicture};
+use serde_json::{Map, Value, json};
+use views::Untrusted;
+use views::change::{ChangedFile, FileChange, WorkChangeState};
+
+use crate::change_report::Compared;
+use crate::state::{self, State};
+use crate::workspace::{OpenRun, Workspace};
+
+const FOLDER: &str = "changes";
+
+/// A longer diff is cut; the list of files stays.
+const LONGEST_DIFF: usize = 512 * 1024;
+
+/// Takes the picture before the work, unless there is one: the same work may go on after a kill.
+pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
+    let path = before(&workspace.state, &opened.run().id, dispatch.id);
+    if !is_kept(workspace, dispatch) || path.exists() {
+        return;
+    }
+    let none = BTreeMap::new();
+    let taken = workspace.looking(opened, &none, |looking| Ok(TreePicture::take(looking)));
+    if let Ok(Ok(picture)) = taken {
+        let secrets = workspace.context.environment.secrets();
+        let _ = state::write_quickly(&path, &picture_json(&picture, secrets).to_string());
+    }
+}
+
+/// Keeps what the work has changed so far. Its last call counts.
+pub fn keep(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
+    let run = &opened.run().id;
+    if !is_kept(workspace, dispatch) {
+        return;
+    }
+    if let Some(Ok(change)) = since_picture(workspace, opened, dispatch.id) {
+        let path = after(&workspace.state, run, dispatch.id);
+        let _ = state::write_quickly(&path, &change_json(&change).to_string());
+    }
+}
+
+/// The work is over: the picture is not needed any more.
+pub fn end(workspace: &Workspace<'_>, run: &RunId, dispatch: DispatchId) {
+    let _ = fs::remove_file(before(&workspace.state, run, dispatch));
+}
+
+/// What a piece of work changed: as it was kept at its end, or so far.
+pub fn of(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: DispatchId) -> WorkChangeState {
+    let run = &opened.run().id;
+    let is_open = opened.run().dispatches.contains_key(&dispatch);
+    if is_open && let Some(change) = since_picture(workspace, opened, dispatch) {
+        return match change {
+            Ok(change) => seen(change, true),
+            Err(reason) => unseen(&reason),
+        };
+    }
+    let text = fs::read_to_string(after(&workspace.state, run, dispatch));
+    let kept = text.ok().and_then(|text| parse_change(&text));
+    match kept {
+        Some(change) => seen(change, false),
+        None => unseen(why_unknown(opened)),
+    }
+}
+
+/// A worker that may change nothing has no change, and a step works in a worktree of its own, which is merged.
+fn is_kept(workspace: &Workspace<'_>, dispatch: &Dispatch) -> bool {
+    dispatch.reach == TreeAccess::MayWrite && workspace.step_folder.is_none()
+}
+
+fn why_unknown(opened: &OpenRun) -> &'static str {
+    match opened.run().driver {
+        engine::Driver::Headless => {
+            "nothing was kept, because it may change nothing, worked in a worktree of a step, or outside git"
+        }
+        engine::Driver::Guarded => "a hook has no time to keep the files before each piece of work",
+        engine::Driver::ByHand => "nobody saw the work",
+    }
+}
+
+struct Change {
+    files: Vec<ChangedFile>,
+    all: usize,
+    diff: String,
+}
+
+fn seen(change: Change, so_far: bool) -> WorkChangeState {
+    WorkChangeState::Seen {
+        files: change.files,
+        all: change.all,
+        diff: Untrusted::new(change.diff),
+        so_far,
+    }
+}
+
+fn unseen(reason: &str) -> WorkChangeState {
+    WorkChangeState::Unseen {
+        reason: Untrusted::new(reason),
+    }
+}
+
+/// The change since the picture; nothing where there is no picture.
+fn since_picture(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: DispatchId,
+) -> Option<Result<Change, String>> {
+    let path = before(&workspace.state, &opened.run().id, dispatch);
+    let text = fs::read_to_string(path).ok()?;
+    let picture = parse_picture(&text)?;
+    let none = BTreeMap::new();
+    let compared = workspace.looking(opened, &none, |looking| Ok(picture.change(looking)));
+    let compared = match compared {
+        Ok(compared) => compared,
+        Err(failure) => Err(failure.message),
+    };
+    let secrets = workspace.context.environment.secrets();
+    Some(compared.map(|found| {
+        // Both sides are redacted, so that a secret that was there before is no change.
+        let files = found.files.into_iter().map(|file| redacted(file, secrets));
+        let files: Vec<ChangedText> = files.filter(|file| file.old != file.new).collect();
+        let Compared { files, diff } = Compared::of(&files, secrets, LONGEST_DIFF);
+        Change {
+            all: found.all,
+            files,
+            diff,
+        }
+    }))
+}
+
+fn redacted(file: ChangedText, secrets: &[String]) -> ChangedText {
+    ChangedText {
+        old: redacted_side(file.old, secrets),
+        new: redacted_side(file.new, secrets),
+        path: file.path,
+    }
+}
+
+fn redacted_side(side: Side, secrets: &[String]) -> Side {
+    match side {
+        Side::Text(text) => Side::Text(engine::redact(&text, secrets).into_owned()),
+        Side::Absent | Side::Unseen(_) => side,
+    }
+}
+
+fn picture_json(picture: &TreePicture, secrets: &[String]) -> Value {
+    let files = picture.files.iter().map(|(path, side)| {
+        let value = match redacted_side(side.clone(), secrets) {
+            Side::Absent => Value::Null,
+            Side::Text(text) => json!({ "text": text }),
+            Side::Unseen(reason) => json!({ "unseen": reason }),
+        };
+        (path.clone(), value)
+    });
+    json!({ "commit": picture.commit, "files": files.collect::<Map<_, _>>() })
+}
+
+fn parse_picture(text: &str) -> Option<TreePicture> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let side = |value: &Value| match (value["text"].as_str(), value["unseen"].as_str()) {
+        (Some(text), _) => Side::Text(text.to_owned()),
+        (None, Some(reason)) => Side::Unseen(reason.to_owned()),
+        (None, None) => Side::Absent,
+    };
+    let files = value["files"].as_object()?.iter();
+    Some(TreePicture {
+        commit: value["commit"].as_str()?.to_owned(),
+        files: files.map(|(path, it)| (path.clone(), side(it))).collect(),
+    })
+}
+
+fn change_json(change: &Change) -> Value {
+    let files = change.files.iter().map(|file| {
+        json!({
+            "path": file.path.raw(),
+            "change": file.how.word(),
+            "added": file.added,
+            "removed": file.removed,
+        })
+    });
+    let files: Vec<Value> = files.collect();
+    json!({ "files": files, "all": change.all, "diff": change.diff })
+}
+
+fn parse_change(text: &str) -> Option<Change> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let number = |value: &Value| value.as_u64().and_then(|it| usize::try_from(it).ok());
+    let file = |value: &Value| {
+        Some(ChangedFile {
+            path: Untrusted::new(value["path"].as_str()?),
+            how: FileChange::parse(value["change"].as_str()?)?,
+            added: number(&value["added"])?,
+            removed: number(&value["removed"])?,
+        })
+    };
+    let files = value["files"].as_array()?.iter();
+    Some(Change {
+        files: files.map(file).collect::<Option<_>>()?,
+        all: number(&value["all"])?,
+        diff: value["diff"].as_str()?.to_owned(),
+    })
+}
+
+fn after(state: &State, run: &RunId, dispatch: DispatchId) -> PathBuf {
+    let name = format!("{run}.{dispatch}");
+    state.folder().join(FOLDER).join(name)
+}
+
+fn before(state: &State, run: &RunId, dispatch: DispatchId) -> PathBuf {
+    after(state, run, dispatch).with_added_extension("before")
+}
