@@ -333,6 +333,26 @@ fn a_sound_store_needs_no_repair() {
 }
 
 #[test]
+fn a_damaged_run_does_not_hide_what_waits_for_a_person() {
+    let project = started();
+    to_the_question(&project);
+    run(&project, "fork r-test --at 1 --id r-fork").succeeds();
+    tamper(
+        &project,
+        "UPDATE runs SET state = x'00' WHERE id = 'r-fork'",
+    );
+    let inbox = run(&project, "inbox").exits(5);
+    assert!(
+        inbox.stdout.contains("gatewright answer r-test yes"),
+        "{inbox}"
+    );
+    assert!(inbox.stderr.contains("r-fork"), "{inbox}");
+    for screen in ["show r-fork", "diff r-fork writing", "status r-fork"] {
+        says_one_line(run(&project, screen), 5, &["damaged"]);
+    }
+}
+
+#[test]
 fn a_run_that_is_damaged_does_not_hide_the_others() {
     let project = started();
     run(&project, "fork r-test --at 1 --id r-fork").succeeds();

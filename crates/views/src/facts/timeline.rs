@@ -13,9 +13,12 @@ use super::evidence::{GateRecord, ReviewEvidence};
 use super::remark::{Remark, RemarkKind};
 use crate::fact::AgentNames;
 
-/// So many of the latest visits are kept, and so many attempts of each.
+/// So many of the latest visits are kept, and so many attempts of all of them.
 const MOST_VISITS: usize = 1_000;
-const MOST_ATTEMPTS: usize = 500;
+const MOST_ATTEMPTS: usize = 2_000;
+
+/// So many runs of the commands of one visit.
+const MOST_CHECKS: usize = 500;
 
 /// So many of the latest remarks of each kind are kept; all are counted.
 const MOST_REMARKS: usize = 200;
@@ -27,6 +30,8 @@ pub struct Timeline {
     names: AgentNames,
     visits: VecDeque<Visit>,
     dropped: u64,
+    /// How many attempts the visits have.
+    attempts: usize,
     /// How often each stage was entered.
     entered: BTreeMap<StageName, u32>,
     waits: Vec<WaitSpan>,
@@ -264,7 +269,8 @@ impl Timeline {
             checks: Vec::new(),
         });
         if self.visits.len() > MOST_VISITS {
-            self.visits.pop_front();
+            let first = self.visits.pop_front();
+            self.attempts -= first.map_or(0, |visit| visit.attempts.len());
             self.dropped += 1;
         }
     }
@@ -312,9 +318,19 @@ impl Timeline {
             sent_back: 0,
             usage: Usage::default(),
         });
-        if visit.attempts.len() > MOST_ATTEMPTS {
+        self.attempts += 1;
+        if self.attempts > MOST_ATTEMPTS {
+            self.drop_attempt();
+        }
+    }
+
+    /// The oldest one makes room.
+    fn drop_attempt(&mut self) {
+        let mut visits = self.visits.iter_mut();
+        if let Some(visit) = visits.find(|visit| !visit.attempts.is_empty()) {
             visit.attempts.remove(0);
             visit.attempts_dropped += 1;
+            self.attempts -= 1;
         }
     }
 
@@ -337,7 +353,7 @@ impl Timeline {
                 let duration_ms = results.iter().map(|it| it.duration_ms).sum();
                 let mut visits = self.visits.iter_mut().rev();
                 if let Some(visit) = visits.find(|visit| visit.stage == *stage)
-                    && visit.checks.len() < MOST_ATTEMPTS
+                    && visit.checks.len() < MOST_CHECKS
                 {
                     visit.checks.push(CheckAttempt {
                         at: entry.at,

@@ -11,6 +11,9 @@ use crate::words::{self, short};
 /// So many of the latest remarks of a section are shown.
 const MOST_SHOWN: usize = 30;
 
+/// So many of the latest stays in stages.
+const MOST_VISITS: usize = 200;
+
 /// A longer command is cut.
 const COMMAND_COLUMNS: usize = 70;
 
@@ -172,7 +175,8 @@ fn section<'r>(
 fn stages(builder: &mut TextBuilder, view: &ReportView) {
     heading(builder, "stages");
     let visits = &view.journal.visits;
-    let dropped = view.journal.visits_dropped;
+    let cut = visits.len().saturating_sub(MOST_VISITS);
+    let dropped = view.journal.visits_dropped + cut as u64;
     if dropped > 0 {
         builder.line(
             Style::Dim,
@@ -180,7 +184,7 @@ fn stages(builder: &mut TextBuilder, view: &ReportView) {
         );
     }
     let columns = visits.iter().map(|it| width(it.stage.as_str())).max();
-    for visit in visits {
+    for visit in visits.iter().skip(cut) {
         builder.line(Style::Normal, &visit_line(visit, columns.unwrap_or(0)));
         for attempt in &visit.attempts {
             builder.line(Style::Dim, &format!("      {}", attempt_line(attempt)));

@@ -158,6 +158,18 @@ fn very_many_entries_are_bounded_and_all_are_counted() {
     let kept = timeline.visits().count() as u64;
     assert!(kept < 5_000);
     assert_eq!(kept + timeline.dropped(), 12 + 5_000);
+    let admitted = play
+        .entries
+        .iter()
+        .find(|it| matches!(it.fact, Fact::Admitted { .. }));
+    // The stage of that work is entered once more.
+    timeline.add(&play.pipeline, 20_000, &play.entries[0]);
+    for number in 0..5_000 {
+        timeline.add(&play.pipeline, 20_001 + number, admitted.unwrap());
+    }
+    let last = timeline.visits().next_back().unwrap();
+    assert!(last.attempts.len() < 5_000);
+    assert_eq!(last.attempts.len() as u64 + last.attempts_dropped, 5_000);
 }
 
 #[test]
