@@ -17,7 +17,10 @@ use views::{Freshness, RunContext, Untrusted};
 
 use crate::failure::{Failure, FailureKind};
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, find_run, signs};
+use crate::{answers, find_run, signs, work_change};
+
+/// A report tells of so many of the latest pieces of work how much they changed.
+const MOST_CHANGES: usize = 200;
 
 /// Gathers the facts of many runs. Pipelines are read once each.
 #[derive(Default)]
@@ -222,7 +225,14 @@ impl RunReader {
         let run = as_of(&opened.pipeline, opened.run(), now);
         let head = Some(opened.stored.head);
         let journal = JournalFacts::new(&opened.pipeline, &run, &self.timeline, head);
-        Ok(ReportView::new(&opened.pipeline, &run, status, journal))
+        let attempts = self.timeline.visits().rev().flat_map(|it| &it.attempts);
+        let changes = attempts.take(MOST_CHANGES).filter_map(|attempt| {
+            let stat = work_change::stat(&workspace.state, &run.id, attempt.dispatch)?;
+            Some((attempt.dispatch, stat))
+        });
+        let changes = changes.collect();
+        let report = ReportView::new(&opened.pipeline, &run, status, journal);
+        Ok(report.with_changes(changes))
     }
 
     /// Reads the entries up to the run as it was opened.

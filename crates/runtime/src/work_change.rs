@@ -10,7 +10,7 @@ use engine::{Dispatch, DispatchId, RunId, TreeAccess};
 use evidence::{ChangedText, Side, TreePicture};
 use serde_json::{Map, Value, json};
 use views::Untrusted;
-use views::change::{ChangedFile, FileChange, WorkChangeState};
+use views::change::{ChangeStat, ChangedFile, FileChange, WorkChangeState};
 
 use crate::change_report::Compared;
 use crate::state::{self, State};
@@ -68,6 +68,17 @@ pub fn of(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: DispatchId) -> 
         Some(change) => seen(change, false),
         None => unseen(why_unknown(opened)),
     }
+}
+
+/// How much a piece of work changed, where that was kept at its end.
+pub fn stat(state: &State, run: &RunId, dispatch: DispatchId) -> Option<ChangeStat> {
+    let text = fs::read_to_string(after(state, run, dispatch)).ok()?;
+    let change = parse_change(&text)?;
+    Some(ChangeStat {
+        files: change.all,
+        added: change.files.iter().map(|file| file.added).sum(),
+        removed: change.files.iter().map(|file| file.removed).sum(),
+    })
 }
 
 /// A worker that may change nothing has no change, and a step works in a worktree of its own, which is merged.

@@ -255,6 +255,25 @@ impl ChangeReport {
     }
 }
 
+/// How much one piece of work changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangeStat {
+    pub files: usize,
+    pub added: usize,
+    pub removed: usize,
+}
+
+impl ChangeStat {
+    /// `2 files, +12 -3`.
+    pub fn text(self) -> String {
+        let files = words::count(self.files as u64, "file");
+        match self.files {
+            0 => "no file changed".to_owned(),
+            _ => format!("{files}, +{} -{}", self.added, self.removed),
+        }
+    }
+}
+
 /// What one piece of work changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkChange {

@@ -8,9 +8,12 @@ mod json;
 mod markdown;
 mod text;
 
-use engine::{AgentName, Entry, Hash, Pipeline, Run, Seconds, Usage};
+use std::collections::BTreeMap;
+
+use engine::{AgentName, DispatchId, Entry, Hash, Pipeline, Run, Seconds, Usage};
 use serde_json::Value;
 
+use crate::change::ChangeStat;
 use crate::facts::{Remark, RemarkKind, Timeline};
 use crate::paint::Paint;
 use crate::safe::Untrusted;
@@ -25,6 +28,8 @@ pub struct ReportView {
     pub promises: Vec<Promise>,
     pub agents: Vec<AgentTotal>,
     pub integrity: JournalIntegrity,
+    /// How much each piece of work changed, where that is known.
+    pub changes: BTreeMap<DispatchId, ChangeStat>,
     /// Pictures for the HTML page, in order.
     pub figures: Vec<Figure>,
 }
@@ -127,6 +132,12 @@ impl ReportView {
             self.verdict.title = "the journal is DAMAGED, so this proves nothing".to_owned();
         }
         self.integrity = integrity;
+        self
+    }
+
+    /// The same with what is known about the changes of each piece of work.
+    pub fn with_changes(mut self, changes: BTreeMap<DispatchId, ChangeStat>) -> Self {
+        self.changes = changes;
         self
     }
 

@@ -104,6 +104,9 @@ fn each_piece_of_work_has_its_own_change_without_secrets_and_escapes() {
         ["code.txt changed +1 -0", "gone.txt removed +0 -1"]
     );
     assert_eq!(work(&world, "d2"), fixing);
+    let changes = world.facts("show r-test")["report"]["changes"].clone();
+    assert_eq!(changes[0]["dispatch"], "d1");
+    assert_eq!(changes[0]["added"], 2);
     let shown = world.gatewright("diff r-test writing").succeeds().stdout;
     says(&shown, "'writer' in writing");
     assert!(!shown.contains('\u{1b}'), "{shown:?}");

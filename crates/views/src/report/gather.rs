@@ -24,6 +24,7 @@ pub(super) fn report(
         promises: promises(pipeline, run, &status),
         agents: agents(&journal),
         integrity: JournalIntegrity::NotVerified,
+        changes: BTreeMap::new(),
         figures: Vec::new(),
         status,
         journal,

@@ -171,7 +171,7 @@ pub(super) fn stages(view: &ReportView) -> String {
             Status::Queued | Status::Running | Status::Waiting(_) => "here",
         },
     };
-    let rows: String = visits.map(|it| visit(it, &range)).collect();
+    let rows: String = visits.map(|it| visit(view, it, &range)).collect();
     format!(
         "<div class=\"card table\"><table><thead><tr><th>stage</th><th>work</th><th>outcome</th><th class=\"num\">took</th></tr></thead>\n\
          <tbody>\n{earlier}{rows}</tbody></table></div>\n"
@@ -196,7 +196,7 @@ impl Range {
     }
 }
 
-fn visit(visit: &Visit, range: &Range) -> String {
+fn visit(view: &ReportView, visit: &Visit, range: &Range) -> String {
     let until = visit.left.as_ref().map_or(range.now, |left| left.at);
     let took = span(until.since(visit.entered_at));
     let outcome = match &visit.left {
@@ -220,7 +220,7 @@ fn visit(visit: &Visit, range: &Range) -> String {
         rfc3339(visit.entered_at),
         percent(at),
         percent(size),
-        work(visit)
+        work(view, visit)
     )
 }
 
@@ -228,7 +228,7 @@ fn percent(thousandths: u64) -> String {
     format!("{}.{}%", thousandths / 10, thousandths % 10)
 }
 
-fn work(visit: &Visit) -> String {
+fn work(view: &ReportView, visit: &Visit) -> String {
     let checks = visit.checks.iter().map(|check| {
         let (verdict, took) = (check.verdict.word(), duration(check.duration_ms));
         let tone = match check.verdict {
@@ -238,7 +238,7 @@ fn work(visit: &Visit) -> String {
         };
         format!("<li>commands <span class=\"chip {tone}\">{verdict}, {took}</span></li>")
     });
-    let attempts = visit.attempts.iter().map(attempt);
+    let attempts = visit.attempts.iter().map(|it| attempt(view, it));
     let lines: String = attempts.chain(checks).collect();
     if lines.is_empty() {
         return lines;
@@ -246,7 +246,7 @@ fn work(visit: &Visit) -> String {
     format!("<ul class=\"work\">{lines}</ul>")
 }
 
-fn attempt(attempt: &Attempt) -> String {
+fn attempt(view: &ReportView, attempt: &Attempt) -> String {
     let (tone, end) = match &attempt.end {
         Some(end) => {
             let tone = match end.result {
@@ -258,11 +258,15 @@ fn attempt(attempt: &Attempt) -> String {
         }
         None => ("open", "at work".to_owned()),
     };
+    let change = view.changes.get(&attempt.dispatch);
+    let change = change.map_or_else(String::new, |it| {
+        format!(" <span class=\"mono\">{}</span>", it.text())
+    });
     let duty = words::duty(&attempt.duty);
     let service = attempt.service.as_ref().map(ToString::to_string);
     let service = service.map_or_else(String::new, |it| format!(" · {}", escaped(&it)));
     format!(
-        "<li>{}{}{service} <span class=\"chip {tone}\">{}</span></li>",
+        "<li>{}{}{service} <span class=\"chip {tone}\">{}</span>{change}</li>",
         escaped(attempt.agent.as_str()),
         if duty.is_empty() {
             String::new()

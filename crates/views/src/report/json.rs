@@ -1,8 +1,10 @@
 //! A report as JSON: the status with all its facts, and what only a report has.
 
+use engine::DispatchId;
 use serde_json::{Value, json};
 
 use super::{AgentTotal, JournalIntegrity, Promise, PromiseState, ReportView};
+use crate::change::ChangeStat;
 use crate::words;
 
 pub(super) fn render(view: &ReportView) -> Value {
@@ -13,12 +15,15 @@ pub(super) fn render(view: &ReportView) -> Value {
         JournalIntegrity::Damaged(what) => ("damaged", Some(what.raw())),
     };
     facts["journal"] = crate::status::journal_json(&view.journal);
+    let changes = view.changes.iter();
+    let changes: Vec<Value> = changes.map(|(id, stat)| change(*id, *stat)).collect();
     facts["report"] = json!({
         "tone": view.verdict.tone.word(),
         "verdict": view.verdict.title,
         "facts": view.verdict.facts,
         "promises": view.promises.iter().map(promise).collect::<Vec<_>>(),
         "agents": view.agents.iter().map(agent).collect::<Vec<_>>(),
+        "changes": changes,
         "integrity": integrity,
         "damage": damage,
         "verified_by": view.verified_by(),
@@ -36,6 +41,15 @@ fn promise(promise: &Promise) -> Value {
         "claim": promise.claim.raw(),
         "kept": why.is_none(),
         "why": why,
+    })
+}
+
+fn change(dispatch: DispatchId, stat: ChangeStat) -> Value {
+    json!({
+        "dispatch": dispatch.to_string(),
+        "files": stat.files,
+        "added": stat.added,
+        "removed": stat.removed,
     })
 }
 

@@ -128,11 +128,11 @@ fn stages(view: &ReportView) -> Vec<String> {
             "| ({dropped} earlier ones are in the history) | | | |"
         ));
     }
-    lines.extend(visits.iter().skip(cut).map(visit));
+    lines.extend(visits.iter().skip(cut).map(|it| visit(view, it)));
     lines
 }
 
-fn visit(visit: &Visit) -> String {
+fn visit(view: &ReportView, visit: &Visit) -> String {
     let (took, outcome) = match &visit.left {
         Some(left) => (
             span(left.at.since(visit.entered_at)),
@@ -144,12 +144,13 @@ fn visit(visit: &Visit) -> String {
         let (verdict, took) = (check.verdict.word(), duration(check.duration_ms));
         format!("commands {verdict} in {took}")
     });
-    let work: Vec<String> = visit.attempts.iter().map(attempt).chain(checks).collect();
+    let attempts = visit.attempts.iter().map(|it| attempt(view, it));
+    let work: Vec<String> = attempts.chain(checks).collect();
     let stage = escaped(visit.stage.as_str());
     format!("| {stage} | {took} | {outcome} | {} |", work.join("<br>"))
 }
 
-fn attempt(attempt: &Attempt) -> String {
+fn attempt(view: &ReportView, attempt: &Attempt) -> String {
     let end = match &attempt.end {
         Some(end) => format!("{} after {}", escaped(end.word()), span(worked(attempt))),
         None => "at work".to_owned(),
@@ -160,7 +161,9 @@ fn attempt(attempt: &Attempt) -> String {
     } else {
         format!(" {duty}")
     };
-    format!("'{}'{duty}: {end}", escaped(attempt.agent.as_str()))
+    let change = view.changes.get(&attempt.dispatch);
+    let change = change.map_or_else(String::new, |it| format!(" ({})", it.text()));
+    format!("'{}'{duty}: {end}{change}", escaped(attempt.agent.as_str()))
 }
 
 fn cost(view: &ReportView) -> Vec<String> {

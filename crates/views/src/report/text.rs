@@ -187,7 +187,10 @@ fn stages(builder: &mut TextBuilder, view: &ReportView) {
     for visit in visits.iter().skip(cut) {
         builder.line(Style::Normal, &visit_line(visit, columns.unwrap_or(0)));
         for attempt in &visit.attempts {
-            builder.line(Style::Dim, &format!("      {}", attempt_line(attempt)));
+            let change = view.changes.get(&attempt.dispatch);
+            let change = change.map_or_else(String::new, |it| format!(" · {}", it.text()));
+            let line = format!("      {}{change}", attempt_line(attempt));
+            builder.line(Style::Dim, &line);
         }
     }
 }
@@ -208,7 +211,7 @@ fn visit_line(visit: &Visit, columns: usize) -> String {
 }
 
 /// `'writer' (d3), attempt 2: crashed after 2m, tokens 1200`.
-pub(super) fn attempt_line(attempt: &Attempt) -> String {
+fn attempt_line(attempt: &Attempt) -> String {
     let duty = words::duty(&attempt.duty);
     let end = match &attempt.end {
         Some(end) => format!("{} after {}", end.word(), span(worked(attempt))),

@@ -1,11 +1,14 @@
 //! The report of a run: the same facts as text, Markdown and HTML, in which no text of an agent is markup.
 
+use std::collections::BTreeMap;
+
 use engine::*;
 
 use super::example::*;
 use super::metrics::{completed, waiting};
 use super::play::{Play, ann};
 use super::runs::AROUND;
+use crate::change::ChangeStat;
 use crate::facts::Timeline;
 use crate::report::{JournalIntegrity, ReportView, Tone};
 use crate::status::JournalFacts;
@@ -50,7 +53,7 @@ impl Play {
             tree: TreeAround {
                 before: hash(1),
                 after: hash(1),
-                made: std::collections::BTreeMap::new(),
+                made: BTreeMap::new(),
             },
         };
         let mut entry = self.entries[0].clone();
@@ -161,6 +164,22 @@ fn what_must_not_be_overlooked_changes_the_verdict() {
     assert_eq!(view.verdict.tone, Tone::Bad);
     for page in [view.text(Paint::Plain), view.markdown(), view.html()] {
         assert!(page.contains("DAMAGED"), "{page}");
+    }
+}
+
+#[test]
+fn what_a_piece_of_work_changed_stands_beside_it() {
+    let stat = ChangeStat {
+        files: 2,
+        added: 12,
+        removed: 3,
+    };
+    let view = report(&completed());
+    assert_eq!(view.json()["report"]["changes"], serde_json::json!([]));
+    let view = view.with_changes(BTreeMap::from([(DispatchId(2), stat)]));
+    assert_eq!(view.json()["report"]["changes"][0]["added"], 12);
+    for page in [view.text(Paint::Plain), view.markdown(), view.html()] {
+        assert_eq!(page.matches(&stat.text()).count(), 1, "{page}");
     }
 }
 
