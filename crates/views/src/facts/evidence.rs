@@ -33,7 +33,7 @@ pub struct GateEvidence {
 /// How far a gate can be relied on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateState {
-    /// The run has not come to it.
+    /// It has no verdict: the run has not come to it, or nobody has finished there.
     Open,
     /// It was tried, and has not passed since.
     Failed,

@@ -104,6 +104,8 @@ fn promise_state(proof: &Proof, run: &Run, status: &StatusView) -> PromiseState 
         weakened("a person skipped a stage")
     } else if status.mode == Mode::Advisory {
         weakened("the pipeline is advisory: nothing was enforced")
+    } else if status.driver == Driver::ByHand {
+        weakened("nobody saw the agents work")
     } else if !status.unguarded.is_empty() || status.unjudged > 0 {
         weakened("not everything was guarded")
     } else {

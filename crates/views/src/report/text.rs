@@ -100,7 +100,7 @@ fn gates(builder: &mut TextBuilder, view: &ReportView) {
 
 pub(super) fn gate_words(state: GateState) -> (&'static str, &'static str) {
     match state {
-        GateState::Open => ("○", "not reached"),
+        GateState::Open => ("○", "no verdict"),
         GateState::Failed => ("✗", "not passed"),
         GateState::Holds => ("✓", "passed"),
         GateState::Superseded => ("✓", "passed, and followed by more work"),

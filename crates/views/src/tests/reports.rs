@@ -155,6 +155,10 @@ fn what_must_not_be_overlooked_changes_the_verdict() {
             "{stage}"
         );
     }
+    let mut by_hand = completed();
+    by_hand.run.driver = Driver::ByHand;
+    let view = report(&by_hand);
+    assert_eq!(view.json()["report"]["promises"][0]["kept"], false);
     let view = skipped("reviewing");
     for page in [view.markdown(), view.html()] {
         assert!(page.contains("OVERRIDDEN"));
