@@ -128,7 +128,12 @@ pub fn places(state: &State) -> PathBuf {
 
 /// All that belongs to the place of a run.
 pub fn run_folder(state: &State, run: &RunId) -> PathBuf {
-    places(state).join(run.as_str())
+    place_in(state.folder(), run.as_str())
+}
+
+/// The same in a state folder that nobody has opened.
+pub fn place_in(state: &Path, run: &str) -> PathBuf {
+    state.join(FOLDER).join(run)
 }
 
 /// The commit that a branch begins with, or why there is none.

@@ -47,7 +47,10 @@ pub(super) fn verify(context: &Context, narrator: &mut Narrator<'_>) -> Result<b
     narrator.act(Act::new(
         "done",
         Style::Strong,
-        &[&completed(&mut workspace)?],
+        &[
+            &completed(&mut workspace)?,
+            "its work is a commit on a branch of its own",
+        ],
     ))?;
     let findings = verification::verify(&mut workspace, &[RUN.to_owned()])?;
     let entries = &findings.json()["runs"][0]["entries"];
@@ -115,13 +118,15 @@ pub(super) fn remove(temporary: TempDir) -> Result<(), Failure> {
 /// How to look at a demo that was kept.
 fn kept_text(folder: &DemoFolder, refusal: Option<u64>) -> String {
     let root = folder.root().display();
-    let report = format!("cat .task/report-{RUN}.md");
+    let report = format!("gatewright show {RUN}");
+    let work = "git log --patch --branches --not HEAD";
     let history = format!("gatewright history {RUN}");
     let why = format!("gatewright why {RUN} {}", refusal.unwrap_or(1));
     let lines = [
         format!("  cd {root}/project"),
         format!("  export XDG_STATE_HOME={root}/state"),
         format!("  {report:<38}what was asked, decided and checked"),
+        format!("  {work:<38}the work, committed on its branch"),
         format!("  {history:<38}the journal"),
         format!("  {why:<38}the rule that refused the planner"),
     ];

@@ -12,7 +12,10 @@ use runtime::context::Context;
 use runtime::current_exe;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::run_branch;
 use tempfile::TempDir;
+
+use super::RUN;
 
 /// The program that the run is to write.
 pub(super) const SCRIPT: &str = "slug.sh";
@@ -108,9 +111,10 @@ impl DemoFolder {
         self.root.join("orchestrator.log")
     }
 
-    /// The script that the run writes, as it is now.
+    /// The script that the run writes into its worktree, as it is now.
     pub(super) fn script(&self) -> Option<String> {
-        fs::read_to_string(self.project().join(SCRIPT)).ok()
+        let place = run_branch::place_in(&self.state(), RUN);
+        fs::read_to_string(place.join("project").join(SCRIPT)).ok()
     }
 
     /// The variables of every process of the demo: nothing of the person's own settings.

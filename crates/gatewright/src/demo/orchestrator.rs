@@ -159,7 +159,8 @@ fn start(workspace: &mut Workspace<'_>, folder: &DemoFolder, run: &RunId) -> Res
         drive: DriveRequest {
             stand_in: Some(folder.worker()),
             place: PlaceRequest {
-                wish: PlaceWish::Tree,
+                // Nobody else changes files there, so what strays is undone without asking a person.
+                wish: PlaceWish::Branch,
                 with_changes: false,
             },
             ..DriveRequest::default()

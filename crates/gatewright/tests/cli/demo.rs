@@ -92,8 +92,14 @@ impl Kept {
         entries.cloned().collect()
     }
 
+    /// The worktree of the run.
+    fn place(&self) -> PathBuf {
+        let status = self.facts("status r-demo");
+        PathBuf::from(status["place"]["folder"].as_str().expect("a worktree"))
+    }
+
     fn file(&self, path: &str) -> String {
-        fs::read_to_string(self.folder.join("project").join(path)).unwrap()
+        fs::read_to_string(self.place().join(path)).unwrap()
     }
 }
 
@@ -198,7 +204,10 @@ fn two_processes_drove_it(kept: &Kept) {
         .unwrap()
         .query_row("SELECT max(last_fence) FROM leases", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(fence, 2, "two processes took the lease");
+    assert_eq!(
+        fence, 3,
+        "two processes took the lease, and the second again to deliver"
+    );
     let admitted = kept.entries("admitted");
     let implementing = admitted
         .iter()
@@ -217,9 +226,7 @@ fn the_cause_reached_whoever_fixed_it(kept: &Kept) {
     let report = kept.file(".task/report-r-demo.md");
     assert!(report.contains("got hello,-world!"), "{report}");
     let mut repeat = kept.project.at_home("sh");
-    let repeat = repeat
-        .arg("tests/slug.sh")
-        .current_dir(kept.folder.join("project"));
+    let repeat = repeat.arg("tests/slug.sh").current_dir(kept.place());
     Ran::from(repeat.output().unwrap()).succeeds();
 }
 
