@@ -223,8 +223,10 @@ fn the_cause_reached_whoever_fixed_it(kept: &Kept) {
     let script = kept.file("slug.sh");
     assert!(script.contains(r#"[ -n "$1" ] || exit 2"#), "{script}");
     assert!(script.contains("tr -d ',!'"), "{script}");
+    let history = kept.facts("history r-demo").to_string();
+    assert!(history.contains("got hello,-world!"), "{history}");
     let report = kept.file(".task/report-r-demo.md");
-    assert!(report.contains("got hello,-world!"), "{report}");
+    assert!(report.contains("sh tests/slug.sh"), "{report}");
     let mut repeat = kept.project.at_home("sh");
     let repeat = repeat.arg("tests/slug.sh").current_dir(kept.place());
     Ran::from(repeat.output().unwrap()).succeeds();
