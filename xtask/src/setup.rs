@@ -50,6 +50,12 @@ const TERMINAL: Tool = Tool {
     package: "tmux",
 };
 
+/// The page is opened and clicked in it.
+const BROWSER: Tool = Tool {
+    sign: Sign::Program("chromium"),
+    package: "chromium",
+};
+
 /// It fetches the agent programs.
 const FETCHER: Tool = Tool {
     sign: Sign::Program("npm"),
@@ -103,7 +109,7 @@ const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 /// linters of Ansible.
 pub(crate) fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.extend([TERMINAL, NODE, PYTHON]);
+    tools.extend([TERMINAL, BROWSER, NODE, PYTHON]);
     if !AGENTS.iter().all(Agent::is_installed) {
         tools.push(FETCHER);
     }

@@ -11,7 +11,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Everyday",
         &[
-            "demo", "init", "run", "start", "list", "status", "inbox", "next", "answer",
+            "demo", "init", "run", "start", "list", "status", "inbox", "serve", "next", "answer",
         ],
     ),
     (

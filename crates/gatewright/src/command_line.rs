@@ -7,7 +7,7 @@ use crate::commands::{
     answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
     dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, inbox, init, lint,
     list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report,
-    reset, restore, resume, retry, run, schema, show, skip, start, status, statusline, step,
+    reset, restore, resume, retry, run, schema, serve, show, skip, start, status, statusline, step,
     terminal_keeper, test, trust, uninit, verify, watchdog, why, worker,
 };
 use crate::exit::Exit;
@@ -57,6 +57,7 @@ pub(crate) enum Command {
     List(list::List),
     Status(status::Status),
     Inbox(inbox::Inbox),
+    Serve(serve::Serve),
     Next(next::Next),
 
     Report(report::Report),

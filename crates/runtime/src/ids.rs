@@ -13,6 +13,10 @@ const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// store refuses the second one.
 const RUN_LETTERS: usize = 6;
 const KEY_LETTERS: usize = 26;
+/// 260 bits: nobody guesses it.
+const ADDRESS_LETTERS: usize = 52;
+/// 100 bits, for people to copy or type.
+const CODE_LETTERS: usize = 20;
 
 /// A new run's id, as `r-7f3k2m`.
 pub fn run_id() -> Result<RunId, Failure> {
@@ -24,6 +28,18 @@ pub fn run_id() -> Result<RunId, Failure> {
 pub fn key() -> Result<Key, Failure> {
     let key = letters::<KEY_LETTERS>()?;
     Key::parse(&key).map_err(|problem| Failure::bug(format!("{key} is not a key: {problem}")))
+}
+
+/// The secret part of an address.
+pub fn address_key() -> Result<String, Failure> {
+    letters::<ADDRESS_LETTERS>()
+}
+
+/// A secret that a person types: `7f3k-2m9p-…`.
+pub fn typed_code() -> Result<String, Failure> {
+    let letters = letters::<CODE_LETTERS>()?;
+    let groups = letters.as_bytes().chunks(4).map(String::from_utf8_lossy);
+    Ok(groups.collect::<Vec<_>>().join("-"))
 }
 
 /// A UUID of version 4, for programs that need one.
@@ -64,6 +80,15 @@ mod tests {
         assert!(one.as_str().starts_with("r-"));
         assert_eq!(one.as_str().len(), 2 + RUN_LETTERS);
         assert_ne!(key().unwrap(), key().unwrap());
+    }
+
+    #[test]
+    fn a_typed_code_comes_in_groups_of_four() {
+        let (one, other) = (typed_code().unwrap(), typed_code().unwrap());
+        assert_ne!(one, other);
+        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(lengths, [4; 5], "{one}");
+        assert_eq!(address_key().unwrap().len(), ADDRESS_LETTERS);
     }
 
     #[test]

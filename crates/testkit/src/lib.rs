@@ -9,6 +9,7 @@
 
 mod agents;
 pub mod ansible;
+pub mod browser;
 pub mod claude;
 pub mod codex;
 pub mod detour;

@@ -45,8 +45,7 @@ impl Terminal {
         let folder = TempDir::new().expect("a temporary folder can be made");
         let mark = processes::new_mark();
         let tmux = Tmux::start(&folder.path().join("tmux"), &plain(command, &mark));
-        let process = tmux.ask("display-message -p '#{pane_pid}'");
-        let process = process.trim().parse().expect("a process has an id");
+        let process = first_process(&tmux);
         Self {
             tmux,
             process,
@@ -192,6 +191,19 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         processes::end(self.process, &self.mark);
+    }
+}
+
+/// The process in the terminal. On a loaded machine tmux answers before it has made its window.
+fn first_process(tmux: &Tmux) -> u32 {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let said = tmux.ask("display-message -p '#{pane_pid}'");
+        if let Ok(process) = said.trim().parse() {
+            return process;
+        }
+        assert!(Instant::now() < deadline, "tmux has no window: {said:?}");
+        thread::sleep(POLL_INTERVAL);
     }
 }
 

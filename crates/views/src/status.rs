@@ -223,7 +223,7 @@ pub struct BudgetLine {
 
 impl BudgetLine {
     /// `turns 9 of 40`, `cost 0.21 of 5.00`, `time 2m 5s of 2h`: the one way to write it.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let amount = |value: u64| match self.what {
             Resource::Turns | Resource::Tokens => value.to_string(),
             Resource::CostCents => crate::words::cents(value),

@@ -27,7 +27,7 @@ pub(crate) fn unguarded(found: &Unguarded) -> String {
 }
 
 /// What a stage is, in one word.
-pub(crate) fn stage_kind(stage: &Stage) -> &'static str {
+pub fn stage_kind(stage: &Stage) -> &'static str {
     match &stage.work {
         Work::Agent(_) => "agent",
         Work::Open(_) => "open",

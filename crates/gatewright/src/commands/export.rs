@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use store::Backend;
 use views::RunContext;
 
-use super::history::numbered;
 use crate::exit::Exit;
 use crate::output::{Format, Output};
+use runtime::explain::numbered;
 use runtime::facts::freshness;
 
 /// Export a run (definition, journal, artifacts), or one artifact

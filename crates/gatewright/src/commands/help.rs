@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use runtime::failure::Failure;
+use web::HelpTopic;
 
 use crate::exit::Exit;
 use crate::output::Output;
@@ -15,14 +16,8 @@ pub(crate) struct Help {
     word: Option<String>,
 }
 
-/// A page of the documentation.
-struct HelpTopic {
-    name: &'static str,
-    about: &'static str,
-    page: &'static str,
-}
-
-const TOPICS: [HelpTopic; 16] = [
+/// The pages of the documentation. `serve` shows them, too.
+pub(crate) const TOPICS: [HelpTopic; 17] = [
     HelpTopic {
         name: "readme",
         about: "What Gatewright does, with two tours",
@@ -77,6 +72,11 @@ const TOPICS: [HelpTopic; 16] = [
         name: "step",
         about: "Codex, Gemini CLI and scripts in a guarded run",
         page: include_str!("../../../../docs/step.md"),
+    },
+    HelpTopic {
+        name: "serve",
+        about: "The page in your browser",
+        page: include_str!("../../../../docs/serve.md"),
     },
     HelpTopic {
         name: "hooks",

@@ -1,19 +1,15 @@
 //! `gatewright history`: prints a run's journal, one line per entry.
 
-use engine::Entry;
 use runtime::context::Context;
+use runtime::explain;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::workspace::Workspace;
 use serde_json::json;
-use store::{Backend, StoredEntry};
 
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
-
-/// How many entries before the shown ones are searched for the names of agents.
-const BEFORE: u64 = 1_000;
 
 /// Show a run's journal
 #[derive(Debug, clap::Args)]
@@ -38,19 +34,9 @@ impl History {
             .max((stored.version + 1).saturating_sub(last))
             .max(1);
         let limit = (stored.version + 1).saturating_sub(first);
-        let entries = workspace.store.journal(&stored.run.id, first, limit)?;
-        // Earlier entries name the agents behind the numbers of dispatches.
-        let from = first.saturating_sub(BEFORE).max(1);
-        let before = workspace
-            .store
-            .journal(&stored.run.id, from, first - from)?;
-        let view = views::history_after(numbered(&before), numbered(&entries));
+        let view = explain::history(&workspace, &stored.run.id, first, limit)?;
         let json = || json!({ "run": stored.run.id.as_str(), "entries": view.json() });
         output.facts(|paint| view.text(paint), json)?;
         Ok(Exit::Success)
     }
-}
-
-pub(crate) fn numbered(entries: &[StoredEntry]) -> impl Iterator<Item = (u64, &Entry)> {
-    entries.iter().map(|stored| (stored.number, &stored.entry))
 }

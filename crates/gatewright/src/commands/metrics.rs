@@ -1,17 +1,15 @@
 //! `gatewright metrics`: figures over many runs, counted from their journals.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map;
-
-use engine::{Hash, Pipeline, PipelineName, Seconds, Time};
+use engine::{PipelineName, Seconds, Time};
 use runtime::clock;
 use runtime::context::Context;
-use runtime::failure::{Failure, FailureKind};
+use runtime::failure::Failure;
+use runtime::figures::FiguresReader;
 use runtime::workspace::Workspace;
 use runtime::{duration, find_run};
 use serde_json::json;
 use store::{Backend, RunSummary};
-use views::metrics::{Metrics as Figures, RunFold};
+use views::metrics::Metrics as Figures;
 use views::time::rfc3339;
 
 use crate::exit::Exit;
@@ -43,14 +41,9 @@ impl Metrics {
         let since = self.since.map(|since| earlier(now, since));
         let (mut figures, mut unreadable) = (Figures::default(), Vec::new());
         if let Some(mut workspace) = Workspace::if_exists(context)? {
-            let mut pipelines = BTreeMap::new();
-            for summary in self.summaries(&workspace, since)? {
-                match of_run(&mut workspace, &mut pipelines, &summary, now) {
-                    Ok(one) => figures.add(one),
-                    Err(failure) if failure.kind == FailureKind::Store => unreadable.push(failure),
-                    Err(failure) => return Err(failure),
-                }
-            }
+            let summaries = self.summaries(&workspace, since)?;
+            let found = FiguresReader::default().read(&mut workspace, &summaries, now)?;
+            (figures, unreadable) = (found.figures, found.unreadable);
         }
         self.tell(&figures, since, output)?;
         unreadable
@@ -102,33 +95,4 @@ impl Metrics {
 
 fn earlier(now: Time, period: Seconds) -> Time {
     Time(now.0.saturating_sub(period.0.saturating_mul(1_000)))
-}
-
-/// The figures of one run, or none where it has gone meanwhile. Its journal is read once, a page at
-/// a time.
-fn of_run(
-    workspace: &mut Workspace<'_>,
-    pipelines: &mut BTreeMap<Hash, Pipeline>,
-    summary: &RunSummary,
-    now: Time,
-) -> Result<Figures, Failure> {
-    let Some(stored) = workspace.store.run(&summary.id)? else {
-        return Ok(Figures::default());
-    };
-    let hash = stored.run.definition;
-    let pipeline = match pipelines.entry(hash) {
-        btree_map::Entry::Occupied(known) => known.into_mut(),
-        btree_map::Entry::Vacant(place) => place.insert(workspace.pipeline(hash)?),
-    };
-    let mut fold = RunFold::new(pipeline);
-    workspace
-        .store
-        .walk(&summary.id, stored.version, &mut |stored| {
-            fold.add(&stored.entry)
-                .map_err(|source| store::Error::Unfit {
-                    run: summary.id.clone(),
-                    source,
-                })
-        })?;
-    Ok(fold.end(now))
 }

@@ -1,22 +1,13 @@
 //! `gatewright why`: the rule, the inputs and the evidence of one decision.
 
-use engine::RunId;
 use runtime::context::Context;
+use runtime::explain;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::workspace::Workspace;
-use store::{Backend, StoredEntry};
-use views::AgentNames;
 
-use super::history::numbered;
 use crate::exit::Exit;
 use crate::output::Output;
-
-/// How many entries before a decision we search for its workers and reviewers.
-const BEFORE: u64 = 1_000;
-
-/// No decision has more entries.
-const LONGEST_DECISION: u64 = 2_000;
 
 /// Explain a decision: its rule, the event, the evidence and the result
 #[derive(Debug, clap::Args)]
@@ -34,11 +25,7 @@ impl Why {
         let stored = find_run::find_to_show(&workspace, run)?;
         let run = &stored.run.id;
         let asked = entry.unwrap_or(stored.version);
-        let (before, decision) = decision(&workspace, run, asked)?;
-        let known = before.iter().chain(&decision);
-        let names = AgentNames::of(known.map(|stored| &stored.entry));
-        let together: Vec<_> = numbered(&decision).collect();
-        let view = views::why(asked, &together, &names).ok_or_else(|| unknown(run, asked))?;
+        let view = explain::why(&workspace, run, asked)?;
         output.facts(|paint| view.text(paint), || view.json())?;
         Ok(Exit::Success)
     }
@@ -61,28 +48,4 @@ fn words(words: &[String]) -> Result<(Option<&str>, Option<u64>), Failure> {
             Ok((Some(run), Some(entry)))
         }
     }
-}
-
-fn unknown(run: &RunId, number: u64) -> Failure {
-    store::Error::UnknownEntry {
-        run: run.clone(),
-        number,
-    }
-    .into()
-}
-
-/// The entries of the same decision, and some before them.
-fn decision(
-    workspace: &Workspace<'_>,
-    run: &RunId,
-    asked: u64,
-) -> Result<(Vec<StoredEntry>, Vec<StoredEntry>), Failure> {
-    let entry = workspace.store.journal(run, asked, 1)?;
-    let entry = entry.first().filter(|entry| entry.number == asked);
-    let first = entry.ok_or_else(|| unknown(run, asked))?.decision;
-    let begin = first.saturating_sub(BEFORE).max(1);
-    let before = workspace.store.journal(run, begin, first - begin)?;
-    let mut together = workspace.store.journal(run, first, LONGEST_DECISION)?;
-    together.retain(|stored| stored.decision == first);
-    Ok((before, together))
 }

@@ -37,6 +37,7 @@ mod reference;
 mod reports;
 mod runners;
 mod scenarios;
+mod serve;
 mod starting;
 mod step;
 mod story;

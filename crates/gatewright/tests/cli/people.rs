@@ -63,6 +63,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "queue r-test --first",
         "retry r-test",
         "run small.toml --task x",
+        "serve",
         "skip r-test --reason x",
         "start small.toml --task x --by-hand",
         "start ansible --task x --queue --param target=site.yml --param bundles=advisory",

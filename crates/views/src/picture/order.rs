@@ -56,7 +56,7 @@ fn ways(stages: usize, links: &[Link]) -> Vec<Vec<usize>> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
+enum WalkState {
     Unseen,
     Open,
     Ended,
@@ -64,7 +64,7 @@ enum Visit {
 
 /// A depth-first search, without recursion: a definition may be long.
 struct Search {
-    visits: Vec<Visit>,
+    visits: Vec<WalkState>,
     back: BTreeSet<usize>,
     ended: Vec<usize>,
 }
@@ -72,35 +72,35 @@ struct Search {
 impl Search {
     fn new(stages: usize) -> Self {
         Self {
-            visits: vec![Visit::Unseen; stages],
+            visits: vec![WalkState::Unseen; stages],
             back: BTreeSet::new(),
             ended: Vec::new(),
         }
     }
 
     fn visit(&mut self, from: usize, links: &[Link], ways: &[Vec<usize>]) {
-        if self.visits[from] != Visit::Unseen {
+        if self.visits[from] != WalkState::Unseen {
             return;
         }
-        self.visits[from] = Visit::Open;
+        self.visits[from] = WalkState::Open;
         let mut path = vec![(from, 0)];
         while let Some((place, next)) = path.pop() {
             let Some(number) = ways[place].get(next).copied() else {
-                self.visits[place] = Visit::Ended;
+                self.visits[place] = WalkState::Ended;
                 self.ended.push(place);
                 continue;
             };
             path.push((place, next + 1));
             let to = links[number].to;
             match self.visits[to] {
-                Visit::Unseen => {
-                    self.visits[to] = Visit::Open;
+                WalkState::Unseen => {
+                    self.visits[to] = WalkState::Open;
                     path.push((to, 0));
                 }
-                Visit::Open => {
+                WalkState::Open => {
                     self.back.insert(number);
                 }
-                Visit::Ended => {}
+                WalkState::Ended => {}
             }
         }
     }
