@@ -11,7 +11,8 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Everyday",
         &[
-            "demo", "init", "run", "start", "list", "status", "inbox", "serve", "next", "answer",
+            "demo", "init", "run", "start", "list", "status", "inbox", "watch", "serve", "next",
+            "answer",
         ],
     ),
     (

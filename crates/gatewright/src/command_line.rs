@@ -8,7 +8,7 @@ use crate::commands::{
     dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, inbox, init, lint,
     list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report,
     reset, restore, resume, retry, run, schema, serve, show, skip, start, status, statusline, step,
-    terminal_keeper, test, trust, uninit, verify, watchdog, why, worker,
+    terminal_keeper, test, trust, uninit, verify, watch, watchdog, why, worker,
 };
 use crate::exit::Exit;
 
@@ -57,6 +57,7 @@ pub(crate) enum Command {
     List(list::List),
     Status(status::Status),
     Inbox(inbox::Inbox),
+    Watch(watch::Watch),
     Serve(serve::Serve),
     Next(next::Next),
 

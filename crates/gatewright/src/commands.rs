@@ -54,6 +54,7 @@ pub(crate) mod test;
 pub(crate) mod trust;
 pub(crate) mod uninit;
 pub(crate) mod verify;
+pub(crate) mod watch;
 pub(crate) mod watchdog;
 pub(crate) mod why;
 pub(crate) mod worker;

@@ -5,26 +5,17 @@
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal as _, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::rc::Rc;
 
-use runtime::current_exe;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use tui::keeper::{Keeper, is_in_foreground};
 
 const PATH: &str = "/dev/tty";
 
-/// What the starter of the keeper has put there: the terminal, and a pipe to itself.
-const ON_STDERR: &str = "/proc/self/fd/2";
-const ON_STDOUT: &str = "/proc/self/fd/1";
-
 /// More is not an answer.
 const MOST_AHEAD: usize = 64 * 1024;
-
-/// What the keeper writes when it knows the terminal, and what it reads when it is not needed.
-const READY: u8 = b'r';
-const DONE: u8 = b'd';
 
 /// What a person typed before anybody asked them: whole lines, not keys. The next question takes them.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +42,7 @@ pub(crate) struct Keyboard {
     ahead: TypedAhead,
     terminal: File,
     before: Termios,
-    keeper: Child,
-    to_keeper: Option<ChildStdin>,
+    _keeper: Keeper,
 }
 
 impl Keyboard {
@@ -66,7 +56,7 @@ impl Keyboard {
             return None;
         }
         let before = tcgetattr(&terminal).ok()?;
-        let (keeper, to_keeper) = start_keeper(&terminal)?;
+        let keeper = Keeper::start(&terminal)?;
         let mut single = before.clone();
         single
             .local_modes
@@ -75,8 +65,7 @@ impl Keyboard {
             ahead: ahead.clone(),
             terminal,
             before,
-            keeper,
-            to_keeper: Some(to_keeper),
+            _keeper: keeper,
         };
         tcsetattr(&keyboard.terminal, OptionalActions::Now, &single).ok()?;
         Some(keyboard)
@@ -116,53 +105,5 @@ impl Drop for Keyboard {
         if is_in_foreground(&self.terminal) {
             let _ = tcsetattr(&self.terminal, OptionalActions::Now, &self.before);
         }
-        if let Some(mut to_keeper) = self.to_keeper.take() {
-            let _ = to_keeper.write_all(&[DONE]);
-        }
-        let _ = self.keeper.wait();
     }
-}
-
-/// In the background the system stops who reads from the terminal or sets it.
-fn is_in_foreground(terminal: &File) -> bool {
-    tcgetpgrp(terminal).is_ok_and(|group| group == rustix::process::getpgrp())
-}
-
-/// Starts the keeper, and waits until it knows how the terminal is now.
-fn start_keeper(terminal: &File) -> Option<(Child, ChildStdin)> {
-    let mut command = Command::new(current_exe::program().ok()?);
-    command
-        .arg("terminal-keeper")
-        .stderr(terminal.try_clone().ok()?);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut keeper = command.spawn().ok()?;
-    let to_keeper = keeper.stdin.take()?;
-    let mut word = [0];
-    let heard = keeper.stdout.take()?.read_exact(&mut word);
-    match heard {
-        Ok(()) if word == [READY] => Some((keeper, to_keeper)),
-        Ok(()) | Err(_) => {
-            drop(to_keeper);
-            let _ = keeper.wait();
-            None
-        }
-    }
-}
-
-/// The keeper: remembers how the terminal on its stderr is, and puts it back if its starter is gone without a word.
-pub(crate) fn keep() -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let terminal = options.read(true).write(true).open(ON_STDERR)?;
-    let before = tcgetattr(&terminal)?;
-    // Out of the session of the terminal: a signal from its keys does not reach us, and no process group may
-    // keep us from setting it.
-    let _ = rustix::process::setsid();
-    let mut to_starter = OpenOptions::new().write(true).open(ON_STDOUT)?;
-    to_starter.write_all(&[READY])?;
-    let mut word = Vec::new();
-    let _ = io::stdin().take(1).read_to_end(&mut word);
-    if word != [DONE] {
-        tcsetattr(&terminal, OptionalActions::Now, &before)?;
-    }
-    Ok(())
 }

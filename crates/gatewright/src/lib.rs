@@ -164,6 +164,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),
         Command::Inbox(command) => command.run(context, output),
+        Command::Watch(command) => command.run(context, output),
         Command::Serve(command) => command.run(context, output),
         Command::Next(command) => command.run(context, output),
         Command::Report(command) => command.run(context, output),

@@ -138,6 +138,16 @@ impl Output {
         self.bytes(format!("{value}\n").as_bytes())
     }
 
+    /// The size of the terminal on stdout, if it is one.
+    pub(crate) fn terminal_size(&self) -> Option<TerminalSize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        let is_known = self.data.is_terminal && size.ws_col > 0 && size.ws_row > 0;
+        is_known.then(|| TerminalSize {
+            columns: usize::from(size.ws_col),
+            rows: usize::from(size.ws_row),
+        })
+    }
+
     /// The size of the terminal on stderr.
     pub(crate) fn talk_room(&self) -> TerminalSize {
         room_of(rustix::termios::tcgetwinsize(io::stderr()).ok())

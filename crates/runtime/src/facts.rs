@@ -26,6 +26,8 @@ const MOST_CHANGES: usize = 200;
 #[derive(Default)]
 pub struct RunsReader {
     pipelines: BTreeMap<Hash, Rc<Pipeline>>,
+    /// Queued runs change only with a write: their rows, by the version that was read.
+    queued: BTreeMap<RunId, (u64, RunRow)>,
 }
 
 /// Many runs, one row each.
@@ -69,8 +71,17 @@ impl RunsReader {
                 rows.push(brief(summary, Integrity::Intact, now));
                 continue;
             }
+            if let Some((version, row)) = self.queued.get(&summary.id)
+                && *version == summary.version
+            {
+                rows.push(row.clone());
+                continue;
+            }
             match self.row(workspace, &summary.id, now) {
-                Ok(row) => rows.extend(row),
+                Ok(row) => {
+                    self.remember(summary, row.as_ref());
+                    rows.extend(row);
+                }
                 Err(failure) => {
                     rows.push(brief(summary, integrity(&failure)?, now));
                     unreadable.push(failure);
@@ -78,6 +89,44 @@ impl RunsReader {
             }
         }
         Ok(RunRows { rows, unreadable })
+    }
+
+    fn remember(&mut self, summary: &RunSummary, row: Option<&RunRow>) {
+        let queued = row.filter(|row| row.liveness == Some(Liveness::Queued));
+        match queued {
+            Some(row) => {
+                let read = (summary.version, row.clone());
+                self.queued.insert(summary.id.clone(), read);
+            }
+            None => {
+                self.queued.remove(&summary.id);
+            }
+        }
+    }
+
+    /// Judges the runs of these rows again that somebody should work on: their liveness changes without a write.
+    pub fn judge_again(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        rows: &mut [RunRow],
+        now: Time,
+    ) -> Result<(), Failure> {
+        for row in rows {
+            let is_settled = match row.liveness {
+                Some(
+                    Liveness::Live { .. } | Liveness::Quiet { .. } | Liveness::OwnerLost { .. },
+                )
+                | None => false,
+                Some(Liveness::WaitsForYou { .. } | Liveness::Queued | Liveness::Over) => true,
+            };
+            if row.depth == RowDepth::Whole
+                && !is_settled
+                && let Some(current) = self.row(workspace, &row.run, now)?
+            {
+                *row = current;
+            }
+        }
+        Ok(())
     }
 
     /// Every question that waits, over all projects. Only runs that are not over are opened.

@@ -46,6 +46,7 @@ pub mod queue_order;
 pub mod run_audit;
 pub mod run_branch;
 pub mod run_check;
+pub mod run_details;
 pub mod runners;
 pub mod session_run;
 pub mod signals;

@@ -8,6 +8,7 @@ mod inbox;
 mod json;
 mod liveness;
 mod remark;
+mod spine;
 mod timeline;
 mod worker;
 
@@ -16,5 +17,6 @@ pub use inbox::{Inbox, InboxEntry};
 pub(crate) use json::{gate_json, remark_json, visit_json};
 pub use liveness::{Liveness, LostReason, OwnerSign, QUIET_AFTER, QuietReason, Signs};
 pub use remark::{Remark, RemarkKind};
+pub use spine::{LoopUse, SpineStage, StagePlace, spine};
 pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, Timeline, Visit, WaitSpan};
 pub use worker::WorkerSign;

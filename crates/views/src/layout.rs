@@ -11,13 +11,13 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-pub(crate) fn pad(text: &str, columns: usize) -> String {
+pub fn pad(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(width(text));
     format!("{text}{}", " ".repeat(missing))
 }
 
 /// Shortens what is too wide and marks that with `…`.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -27,7 +27,7 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
 
 /// Breaks at spaces, and inside a word only where the word alone is too wide. Every line keeps the
 /// indentation of the text.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let indent = (text.len() - words.len()).min(columns / 2);
     let lines = wrap_words(words, columns - indent);

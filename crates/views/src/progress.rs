@@ -1,7 +1,6 @@
 //! A headless run in progress: its stage, its workers, what it has used and what it waits for.
 
 mod picture;
-mod route;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +8,7 @@ use engine::{AgentName, DispatchId, Pipeline, Run, Seconds, StageName, StepId, T
 
 use crate::layout::cut;
 pub use crate::layout::width;
+use crate::main_way;
 use crate::paint::Paint;
 use crate::safe::{Untrusted, line};
 use crate::status::{Freshness, RunContext, StatusView, status};
@@ -83,7 +83,7 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
         pause,
         keys,
     } = live;
-    let to_come = route::to_completion(pipeline, run);
+    let to_come = main_way::to_completion(pipeline, run, &run.position.stage);
     // A stage that is still ahead is not shown as passed, even if the run has been there.
     visited.retain(|stage| *stage != run.position.stage && !to_come.contains(stage));
     // Running workers use the budget, too.

@@ -3,7 +3,6 @@
 use runtime::failure::Failure;
 
 use crate::exit::Exit;
-use crate::keyboard;
 
 /// Wait until the input ends, then put the terminal back
 #[derive(Debug, clap::Args)]
@@ -11,7 +10,7 @@ pub(crate) struct TerminalKeeper {}
 
 impl TerminalKeeper {
     pub(crate) fn run(&self) -> Result<Exit, Failure> {
-        let kept = keyboard::keep();
+        let kept = tui::keeper::keep();
         kept.map_err(|cause| {
             Failure::environment(format!("cannot keep the terminal ({cause})"))
                 .hint("type `stty sane`")

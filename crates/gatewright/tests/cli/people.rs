@@ -105,6 +105,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "statusline",
         "step",
         "test",
+        "watch --once",
         "why r-test",
     ];
     for line in persons {

@@ -39,4 +39,5 @@ mod told;
 mod under_way;
 mod versions;
 mod viewed;
+mod watching;
 mod waves;

@@ -34,7 +34,7 @@ end = "failed"
 "#;
 
 /// A worker that asks a question first.
-const QUESTIONS: &str = r#"
+pub(super) const QUESTIONS: &str = r#"
 name  = "questions"
 about = "Have a worker ask."
 start = "writing"
@@ -64,7 +64,7 @@ on.answered = "@interrupted"
 end = "completed"
 "#;
 
-const ASKS_TWICE: &str = r#"
+pub(super) const ASKS_TWICE: &str = r#"
 if [ "$count" = 1 ]; then
     echo '{"status": "needs_input", "questions": [{"id": "q1", "question": "Which colour?", "options": ["red", "blue"]}, {"id": "q2", "question": "How many?"}]}' > signal.json
 else

@@ -154,6 +154,11 @@ impl Timeline {
         self.visits.iter()
     }
 
+    /// How often the run has been in this stage.
+    pub fn visits_of(&self, stage: &StageName) -> u32 {
+        self.entered.get(stage).copied().unwrap_or(0)
+    }
+
     /// How many earlier stays are not kept.
     pub fn dropped(&self) -> u64 {
         self.dropped

@@ -1,12 +1,11 @@
-//! The route: the stages between here and the end, if all goes well.
+//! The main way: the stages from one stage to the end, if all goes well.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use engine::{End, Pipeline, Run, Stage, StageName, Target, Way, Work};
 
-/// The stages after the current one on the shortest path to `completed`; none if there is no path.
-pub(super) fn to_completion(pipeline: &Pipeline, run: &Run) -> Vec<StageName> {
-    let start = &run.position.stage;
+/// The stages after this one on the shortest path to `completed`; none if there is no path.
+pub(crate) fn to_completion(pipeline: &Pipeline, run: &Run, start: &StageName) -> Vec<StageName> {
     let mut before: BTreeMap<StageName, StageName> = BTreeMap::new();
     let mut queue = VecDeque::from([start.clone()]);
     while let Some(name) = queue.pop_front() {

@@ -1,0 +1,79 @@
+//! What a person does to a run from the screen: the same requests as by the commands, judged by the engine.
+
+use engine::{Happening, PersonEvent, Refusal, Reply, Time};
+use runtime::answers::{Chosen, answered, chosen};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::ids;
+use runtime::transact::{self, Decided, Request};
+use runtime::workspace::{OpenRun, Workspace};
+use views::Style;
+
+use crate::event::{Act, Deed, Told};
+
+/// Does it, and says what became of it.
+pub(crate) fn act(context: &Context, act: &Act) -> Told {
+    match submit(context, act) {
+        Ok(decided) => told(act, &decided),
+        Err(failure) => Told {
+            style: Style::Bad,
+            text: views::line(&failure.to_string()),
+        },
+    }
+}
+
+fn submit(context: &Context, act: &Act) -> Result<Decided, Failure> {
+    let mut workspace = Workspace::for_writing(context)?;
+    let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
+        request(workspace, opened, &act.deed, at)
+    };
+    transact::command(&mut workspace, &act.run, &ids::key()?, &mut make)
+}
+
+fn request(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    deed: &Deed,
+    at: Time,
+) -> Result<Request, Failure> {
+    match deed {
+        Deed::Choose { choice, words } => {
+            let text = words.as_deref();
+            chosen(workspace, opened, Chosen { choice, text }, at)
+        }
+        Deed::AnswerAll(given) => answered(workspace, opened, given),
+        Deed::Retry => Ok(Happening::Person(PersonEvent::RetryAsked).into()),
+        Deed::Cancel { reason } => {
+            let reason = reason.clone();
+            Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())
+        }
+    }
+}
+
+fn told(act: &Act, decided: &Decided) -> Told {
+    match refusal(&decided.reply) {
+        Some(refusal) => Told {
+            style: Style::Bad,
+            text: views::refusal_in(&decided.opened.pipeline, decided.opened.run(), refusal),
+        },
+        None => {
+            let stage = &decided.opened.run().position.stage;
+            let done = match act.deed {
+                Deed::Choose { .. } | Deed::AnswerAll(_) => "answered",
+                Deed::Retry => "retries",
+                Deed::Cancel { .. } => "cancelled",
+            };
+            Told {
+                style: Style::Good,
+                text: format!("✓ {} {done}; it is in {stage} now", act.run),
+            }
+        }
+    }
+}
+
+fn refusal(reply: &Reply) -> Option<&Refusal> {
+    match reply {
+        Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
+        Reply::Allow | Reply::Inject(_) | Reply::Done => None,
+    }
+}

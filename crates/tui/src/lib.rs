@@ -1,0 +1,20 @@
+//! `gatewright watch`: inbox, runs and one run in detail, in a terminal.
+//!
+//! `screen` is a value: `update` takes what happened and says what to do, `draw` makes the picture. `watch` is the
+//! shell around it.
+
+mod act;
+mod age;
+mod ansi;
+mod draw;
+mod event;
+mod input;
+pub mod keeper;
+mod reader;
+mod screen;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use watch::{WatchOptions, once, watch};

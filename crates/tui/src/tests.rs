@@ -1,0 +1,5 @@
+//! The pictures of played runs, at several sizes, and what the keys do.
+
+mod acting;
+mod pictures;
+mod played;

@@ -1,0 +1,219 @@
+//! The shell of the screen: it reads keys, time and facts, and shows what the screen makes of them.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use engine::RunId;
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::workspace::Workspace;
+use runtime::{clock, find_run, signals};
+use views::Paint;
+use views::facts::Inbox;
+use views::progress::TerminalSize;
+
+use crate::act::act;
+use crate::event::{Effect, Event, Size};
+use crate::reader::{Reader, Wanted, WantedOutput};
+use crate::screen::{Screen, Tab};
+use crate::terminal::{Terminal, Typed, USUAL_SIZE};
+use crate::{ansi, draw, input};
+
+/// How often it is asked whether anybody has written.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// How often the liveness of the runs is judged.
+const BETWEEN_JUDGEMENTS: Duration = Duration::from_secs(3);
+
+/// What the person asked for.
+pub struct WatchOptions<'a> {
+    /// The run to begin with: its id, or its first characters.
+    pub select: Option<&'a str>,
+    pub paint: Paint,
+}
+
+/// One picture as text, for a terminal of this size, or of the usual one.
+pub fn once(
+    context: &Context,
+    options: &WatchOptions<'_>,
+    room: Option<TerminalSize>,
+) -> Result<String, Failure> {
+    let mut size = room.map_or(USUAL_SIZE, Size::of);
+    if room.is_some() {
+        // The shell's own lines come before and after it.
+        size.rows = size.rows.saturating_sub(2).max(USUAL_SIZE.rows / 2);
+    }
+    let selected = selected(context, options)?;
+    let mut screen = Screen::new(size, clock::now(), selected);
+    let mut reader = Reader::new(context);
+    for event in reader.all(&wanted(&screen)) {
+        if let Event::Trouble(Some(trouble)) = event {
+            return Err(Failure::store(trouble));
+        }
+        screen.update(event);
+    }
+    for event in reader.one(&wanted(&screen)) {
+        screen.update(event);
+    }
+    Ok(ansi::lines(&draw::picture(&screen), options.paint))
+}
+
+/// Shows the screen until the person leaves it.
+pub fn watch(context: &Context, options: &WatchOptions<'_>) -> Result<(), Failure> {
+    let selected = selected(context, options)?;
+    let stop = signals::watch()?;
+    let terminal = Terminal::open(options.paint)?;
+    let screen = Screen::new(terminal.size(), clock::now(), selected);
+    let mut shell = Shell {
+        context,
+        reader: Reader::new(context),
+        screen,
+        terminal,
+        typed: Vec::new(),
+        is_due: true,
+        looked: Instant::now(),
+        judged: Instant::now(),
+    };
+    shell.show()?;
+    shell.read_all();
+    shell.show()?;
+    while !stop.load(Ordering::Relaxed) {
+        if shell.turn()? == Going::Ended {
+            break;
+        }
+        shell.show()?;
+    }
+    Ok(())
+}
+
+/// The run that the person named.
+fn selected(context: &Context, options: &WatchOptions<'_>) -> Result<Option<RunId>, Failure> {
+    let Some(word) = options.select else {
+        return Ok(None);
+    };
+    let workspace = Workspace::for_reading(context)?;
+    let stored = find_run::find_to_show(&workspace, Some(word))?;
+    Ok(Some(stored.run.id))
+}
+
+fn wanted(screen: &Screen) -> Wanted {
+    let output = screen.worker.map_or(WantedOutput::Latest, WantedOutput::Of);
+    Wanted {
+        run: screen.selected_run().cloned(),
+        output: (screen.tab == Tab::Output).then_some(output),
+    }
+}
+
+/// `2 runs wait for you · gatewright`.
+fn title(screen: &Screen) -> String {
+    match Inbox::count_line(screen.runs.inbox.entries().len()) {
+        Some(line) => format!("{line} · gatewright"),
+        None => "gatewright".to_owned(),
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Going {
+    On,
+    Ended,
+}
+
+struct Shell<'c> {
+    context: &'c Context,
+    reader: Reader<'c>,
+    screen: Screen,
+    terminal: Terminal,
+    /// Bytes that are the beginning of a key.
+    typed: Vec<u8>,
+    /// Has anything happened that may show?
+    is_due: bool,
+    looked: Instant,
+    judged: Instant,
+}
+
+impl Shell<'_> {
+    /// Draws, if anything happened since the last time.
+    fn show(&mut self) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.is_due) {
+            return Ok(());
+        }
+        let picture = draw::picture(&self.screen);
+        self.terminal.show(picture, &title(&self.screen))
+    }
+
+    fn read_all(&mut self) {
+        // Asked first: what is written meanwhile is a change.
+        self.reader.has_changed();
+        self.take(vec![Event::Clock(clock::now())]);
+        let events = self.reader.all(&wanted(&self.screen));
+        self.take(events);
+        (self.looked, self.judged) = (Instant::now(), Instant::now());
+    }
+
+    /// Waits for something, and takes it.
+    fn turn(&mut self) -> Result<Going, Failure> {
+        let patience = BETWEEN_LOOKS.saturating_sub(self.looked.elapsed());
+        let going = match self.terminal.wait(patience) {
+            Typed::Bytes(bytes) => self.keys(&bytes),
+            Typed::Nothing => Going::On,
+            Typed::Closed => Going::Ended,
+        };
+        if self.terminal.was_resized() {
+            self.take(vec![Event::Resized(self.terminal.size())]);
+        }
+        if self.looked.elapsed() >= BETWEEN_LOOKS {
+            self.look();
+        }
+        Ok(going)
+    }
+
+    fn look(&mut self) {
+        self.looked = Instant::now();
+        if self.reader.has_changed() {
+            return self.read_all();
+        }
+        if self.judged.elapsed() >= BETWEEN_JUDGEMENTS {
+            self.judged = Instant::now();
+            self.take(vec![Event::Clock(clock::now())]);
+            let events = self.reader.judged(&wanted(&self.screen));
+            self.take(events);
+        } else if self.screen.tab == Tab::Output {
+            let events = self.reader.one(&wanted(&self.screen));
+            self.take(events);
+        }
+    }
+
+    fn keys(&mut self, bytes: &[u8]) -> Going {
+        self.typed.extend_from_slice(bytes);
+        let (events, used) = input::events(&self.typed);
+        self.typed.drain(..used);
+        self.take(events)
+    }
+
+    /// Takes what happened, and does what the screen asks for. Reading comes last, and once.
+    fn take(&mut self, events: Vec<Event>) -> Going {
+        self.is_due |= !events.is_empty();
+        let mut must_read = false;
+        let mut waiting = events;
+        while !waiting.is_empty() {
+            let mut effects = Vec::new();
+            for event in waiting.drain(..) {
+                effects.extend(self.screen.update(event));
+            }
+            for effect in effects {
+                match effect {
+                    Effect::Quit => return Going::Ended,
+                    Effect::Read => must_read = true,
+                    Effect::Open(target) => waiting.push(self.reader.open(&target)),
+                    Effect::Act(deed) => waiting.push(Event::Told(act(self.context, &deed))),
+                }
+            }
+        }
+        if must_read {
+            for event in self.reader.one(&wanted(&self.screen)) {
+                self.screen.update(event);
+            }
+        }
+        Going::On
+    }
+}
