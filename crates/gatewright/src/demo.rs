@@ -10,8 +10,11 @@ mod folder;
 mod narrator;
 mod orchestrator;
 mod pace;
+mod screen;
 mod story;
 mod worker;
+
+use std::sync::atomic::Ordering;
 
 use engine::RunId;
 use runtime::context::Context;
@@ -27,6 +30,7 @@ use self::folder::DemoFolder;
 use self::narrator::Narrator;
 pub(crate) use self::orchestrator::orchestrate;
 pub(crate) use self::pace::Pace;
+use self::screen::DemoScreen;
 use self::story::Act;
 pub(crate) use self::worker::{Part, ScriptedWorker};
 use crate::exit::Exit;
@@ -49,6 +53,8 @@ pub(crate) struct DemoOptions {
     pub pace: Pace,
     /// Does the folder stay?
     pub keeps: bool,
+    /// Is the screen of `gatewright watch` open while it plays?
+    pub watches: bool,
 }
 
 fn run_id() -> Result<RunId, Failure> {
@@ -68,11 +74,20 @@ pub(crate) fn play(
     narrator.text(OPENING)?;
     narrator.act(Act::new("task", Style::Strong, &[TASK]))?;
     let variables = folder.variables(context.environment.search_path.as_deref());
-    let own = folder.context(Environment::new(variables));
-    let mut director = Director::new(&folder, &own, &mut narrator, options.pace, stop)?;
-    let end = director.direct()?;
+    let own = folder.context(Environment::new(variables.clone()));
+    if options.watches {
+        let environment = Environment::new(variables);
+        let screen = DemoScreen::open(&folder, environment, narrator.paint(), &stop);
+        narrator.hide_behind(screen);
+    }
+    let mut director = Director::new(&folder, &own, &mut narrator, options.pace, stop.clone())?;
+    let end = director.direct();
     let processes = director.ended_processes();
-    match end {
+    if end.is_err() {
+        stop.store(true, Ordering::Relaxed);
+    }
+    narrator.leave_screen()?;
+    match end? {
         DemoEnd::Interrupted => {
             ending::remove(temporary)?;
             narrator.text("\ninterrupted: the folder is deleted, and no process is left\n")?;

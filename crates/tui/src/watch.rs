@@ -1,13 +1,13 @@
 //! The shell of the screen: it reads keys, time and facts, and shows what the screen makes of them.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::RunId;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
-use runtime::{clock, find_run, signals};
+use runtime::{clock, find_run};
 use views::Paint;
 use views::facts::Inbox;
 use views::progress::TerminalSize;
@@ -58,10 +58,13 @@ pub fn once(
     Ok(ansi::lines(&draw::picture(&screen), options.paint))
 }
 
-/// Shows the screen until the person leaves it.
-pub fn watch(context: &Context, options: &WatchOptions<'_>) -> Result<(), Failure> {
+/// Shows the screen until the person leaves it, or until `stop` is set.
+pub fn watch(
+    context: &Context,
+    options: &WatchOptions<'_>,
+    stop: &AtomicBool,
+) -> Result<(), Failure> {
     let selected = selected(context, options)?;
-    let stop = signals::watch()?;
     let terminal = Terminal::open(options.paint)?;
     let screen = Screen::new(terminal.size(), clock::now(), selected);
     let mut shell = Shell {

@@ -9,7 +9,7 @@ use runtime::failure::Failure;
 
 use crate::demo::{self, DemoOptions, Pace, Part, ScriptedWorker};
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::output::{Format, Output};
 
 /// Run a built-in pipeline from start to end in a temporary folder, with scripted agents
 ///
@@ -23,10 +23,19 @@ pub(crate) struct Demo {
     /// Keep the folder with the project, the journal and the report
     #[arg(long)]
     keep: bool,
+    /// Open the screen of `gatewright watch` on it
+    #[arg(long)]
+    watch: bool,
 }
 
 impl Demo {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        if self.watch && (!output.is_terminal() || output.format() == Format::Json) {
+            return Err(
+                Failure::usage("`demo --watch` opens a screen, and needs a terminal")
+                    .hint("type `gatewright demo` without --watch"),
+            );
+        }
         let pace = if self.fast {
             Pace::Fast
         } else {
@@ -35,6 +44,7 @@ impl Demo {
         let options = DemoOptions {
             pace,
             keeps: self.keep,
+            watches: self.watch,
         };
         demo::play(context, output, options)
     }

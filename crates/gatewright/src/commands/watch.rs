@@ -2,6 +2,7 @@
 
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::signals;
 use tui::WatchOptions;
 
 use crate::exit::Exit;
@@ -35,7 +36,7 @@ impl Watch {
             let size = output.terminal_size();
             output.text(&tui::once(context, &options, size)?)?;
         } else {
-            tui::watch(context, &options)?;
+            tui::watch(context, &options, &*signals::watch()?)?;
         }
         Ok(Exit::Success)
     }

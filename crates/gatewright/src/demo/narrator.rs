@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use views::Paint;
 use views::progress::{ProgressView, TerminalSize, width};
 
+use super::screen::DemoScreen;
 use super::story::Act;
 use crate::output::{Format, Output};
 use crate::progress_view::frame::{Back, back, frame};
@@ -34,6 +35,10 @@ pub(super) struct Narrator<'a> {
     /// How wide each line of the live view is that stands there now.
     drawn: Vec<usize>,
     last: Option<Instant>,
+    /// While this is open, nothing is printed.
+    screen: Option<DemoScreen>,
+    /// What was told behind the screen.
+    hidden: Vec<String>,
 }
 
 impl<'a> Narrator<'a> {
@@ -46,7 +51,29 @@ impl<'a> Narrator<'a> {
             acts: Vec::new(),
             drawn: Vec::new(),
             last: None,
+            screen: None,
+            hidden: Vec::new(),
         }
+    }
+
+    pub(super) fn paint(&self) -> Paint {
+        self.output.paint()
+    }
+
+    /// From now on, what is told appears when the person has left the screen.
+    pub(super) fn hide_behind(&mut self, screen: DemoScreen) {
+        self.screen = Some(screen);
+    }
+
+    /// Waits until the person has left the screen, and tells what happened meanwhile.
+    pub(super) fn leave_screen(&mut self) -> Result<(), Failure> {
+        let left = self.screen.take().map_or(Ok(()), DemoScreen::wait);
+        self.tell(&[])?;
+        left
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.screen.as_ref().is_some_and(DemoScreen::is_open)
     }
 
     /// Prints text as it is; the live view under it goes.
@@ -84,7 +111,7 @@ impl<'a> Narrator<'a> {
     /// Draws the live view below the acts.
     pub(super) fn draw(&mut self, view: impl FnOnce() -> ProgressView) -> Result<(), Failure> {
         let is_due = self.last.is_none_or(|last| last.elapsed() >= BETWEEN);
-        if !self.is_live || !is_due {
+        if !self.is_live || !is_due || self.is_hidden() {
             return Ok(());
         }
         self.last = Some(Instant::now());
@@ -114,9 +141,13 @@ impl<'a> Narrator<'a> {
 
     /// Prints lines that stay, in the place of the picture. A terminal may break them.
     fn tell(&mut self, lines: &[String]) -> Result<(), Failure> {
+        self.hidden.extend_from_slice(lines);
+        if self.is_hidden() {
+            return Ok(());
+        }
         let mut text = self.erased();
-        for line in lines {
-            text.push_str(line);
+        for line in self.hidden.drain(..) {
+            text.push_str(&line);
             text.push('\n');
         }
         // What goes on is shown again at once.

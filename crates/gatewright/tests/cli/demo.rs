@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use testkit::terminal::Terminal;
 use testkit::{Project, Ran};
 
 use crate::disk::in_a_namespace;
@@ -342,6 +343,29 @@ fn at_a_terminal_the_live_view_stands_below_the_acts() {
     assert!(ran.stdout.contains("\u{1b}[J"), "{ran}");
     assert!(ran.stdout.contains("r-demo multi-ai"), "{ran}");
     assert!(ran.stdout.contains("PASSED"), "{ran}");
+    is_empty(&temporary);
+}
+
+/// The screen opens on the run; when the person leaves it, the story stands there to its end.
+#[test]
+fn the_screen_opens_on_the_demo_and_its_story_follows() {
+    let (project, temporary) = stage();
+    let terminal = Terminal::open(&demo(&project, &temporary, "demo --fast --watch"));
+    terminal.wait_for("STAGES");
+    terminal.wait_for("completed");
+    assert!(!terminal.screen().contains("PASSED"));
+    terminal.type_text("q");
+    terminal.wait_for("verified");
+    assert_eq!(terminal.wait_for_end().code, Some(0));
+    assert!(terminal.scroll().contains("KILLED"));
+    is_empty(&temporary);
+}
+
+#[test]
+fn a_screen_needs_a_terminal() {
+    let (project, temporary) = stage();
+    let ran = demo(&project, &temporary, "demo --watch").output();
+    says_one_line(Ran::from(ran.unwrap()), 2, &["terminal"]);
     is_empty(&temporary);
 }
 
