@@ -6,8 +6,12 @@ use runtime::clock;
 use runtime::context::Context;
 use runtime::facts::RunReader;
 use runtime::failure::Failure;
+use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
+use store::Backend as _;
 use views::Untrusted;
+use views::gantt::{Gantt, GanttFold};
+use views::picture::{Picture, RunMarks};
 use views::report::{JournalIntegrity, ReportView};
 
 use super::export::save;
@@ -48,7 +52,13 @@ impl Show {
         };
         let mut reader = RunReader::new(run);
         let report = reader.report(&workspace, &opened, clock::now())?;
-        self.print(&report.with_integrity(integrity), output)?;
+        let report = report.with_integrity(integrity);
+        let report = if self.html.is_some() {
+            with_figures(report, &workspace, &opened)?
+        } else {
+            report
+        };
+        self.print(&report, output)?;
         Ok(exit)
     }
 
@@ -64,4 +74,25 @@ impl Show {
             None => output.facts(|paint| report.text(paint), || report.json()),
         }
     }
+}
+
+/// The same with the pipeline and the way of the run in it, and when who worked.
+fn with_figures(
+    report: ReportView,
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+) -> Result<ReportView, Failure> {
+    let (run, last) = (opened.run(), opened.stored.version);
+    let journal = workspace.store.journal(&run.id, 1, last)?;
+    let entries = journal.iter().map(|stored| &stored.entry);
+    let marks = RunMarks::of_journal(run, entries.clone());
+    let picture = Picture::of(&opened.pipeline, Some(&marks)).svg();
+    let report = report.with_figure("The way", picture);
+    let mut fold = GanttFold::new(&opened.pipeline);
+    // The head of the report says that the journal is damaged.
+    if entries.map(|entry| fold.add(entry)).any(|it| it.is_err()) {
+        return Ok(report);
+    }
+    let rows = fold.end(clock::now());
+    Ok(report.with_figure("Who worked when", Gantt::of(&rows).svg()))
 }

@@ -64,6 +64,8 @@ fn show_tells_the_story_prints_markdown_and_writes_one_page() {
         }
     }
     assert!(!page.contains("<script"), "{page}");
+    // The pipeline with the way of the run, and when who worked.
+    assert_eq!(page.matches("<svg").count(), 2, "{page}");
     run(&project, "show r-test --html no/such/folder.html").exits(4);
     run(&project, "show r-test --html x --markdown").exits(2);
     run(&project, "show r-none").exits(3);
