@@ -11,7 +11,7 @@ use crate::demo::{self, DemoOptions, Pace, Part, ScriptedWorker};
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 
-/// Run a built-in pipeline from start to end in a temporary folder, with scripted agents
+/// Run a built-in pipeline from start to end in a temporary folder, without a model
 ///
 /// Needs no account, no model and no network, only git. The agents are scripts that really write files; processes, refusals, the failing check, the
 /// `kill -9` and the journal are real. Takes less than a minute at a terminal, and a few seconds elsewhere. Deletes the folder when it is done.

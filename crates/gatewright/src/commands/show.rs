@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::verification::fault_line;
 
-/// Show the story of a run: verdict, proofs, gates with evidence, what people did, stages, cost
+/// Show the story of a run: verdict, proofs, gates with evidence, people, stages, cost
 ///
 /// Verifies the run first. With --html: writes one page without scripts, to attach to a pull request. With --markdown: prints the same for a comment.
 #[derive(Debug, clap::Args)]
