@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::Next;
 use store::Backend as _;
+use views::change::ChangeReport;
 use views::next::NextView;
 
 use crate::failure::Failure;
@@ -28,6 +29,7 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
     // What cannot be compared is not shown; the question stands without it.
     let change = is_asked.then(|| change_report::of(workspace, opened));
     let change = change.and_then(Result::ok).and_then(Result::ok);
+    let change = change.map(ChangeReport::of_the_run_alone);
     let view = view.with_contents(&contents).with_change(change);
     let asked = engine::asked(&opened.pipeline, &run);
     // Questions that cannot be read are shown as they were written.

@@ -75,6 +75,7 @@ fn to_review(
         return Ok(None);
     }
     let report = change_report::of(workspace, opened)?.ok();
+    let report = report.map(ChangeReport::of_the_run_alone);
     Ok(report.filter(|report| !report.is_empty()))
 }
 

@@ -169,6 +169,19 @@ impl ChangeReport {
         self.all == 0 && self.checks.is_empty()
     }
 
+    /// The same without changes that others may have made: since the last commit, that is all of them.
+    pub fn of_the_run_alone(self) -> Self {
+        match self.since {
+            ChangeSince::Start => self,
+            ChangeSince::LastCommit => Self {
+                files: Vec::new(),
+                all: 0,
+                diff: Untrusted::new(""),
+                ..self
+            },
+        }
+    }
+
     /// `2 files changed since the run began`.
     fn heading(&self) -> String {
         let files = words::count(self.all as u64, "file");

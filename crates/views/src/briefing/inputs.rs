@@ -1,7 +1,8 @@
 //! What a worker is given to read: files by their path; replies and changed files by their text.
 
 use engine::{
-    Dispatch, DispatchId, Driver, Duty, Hash, Input, Pipeline, Run, Source, StepId, Work,
+    CheckVerdict, Dispatch, DispatchId, Driver, Duty, Hash, Input, Pipeline, Run, Source, StepId,
+    Work,
 };
 use serde_json::Value;
 
@@ -145,7 +146,7 @@ pub(super) fn texts(
     quoted.map(quote).collect()
 }
 
-/// The diff and the output of checks, for a reviewer.
+/// The diff, and what failed checks printed, for a reviewer. That a check passed is in the list of checks.
 pub(super) fn to_review(handed: &BriefingInputs<'_>) -> Vec<Quote> {
     let Some(change) = handed.change else {
         return Vec::new();
@@ -156,7 +157,11 @@ pub(super) fn to_review(handed: &BriefingInputs<'_>) -> Vec<Quote> {
         text: change.diff.block().trim_end().to_owned(),
     });
     // The mark of a quotation is a hash; the text of a check has none of its own.
-    let checks = change.checks.iter().map(|check| Quote {
+    let failed = change.checks.iter().filter(|check| match check.verdict {
+        CheckVerdict::Failed | CheckVerdict::Void => true,
+        CheckVerdict::Passed => false,
+    });
+    let checks = failed.map(|check| Quote {
         title: format!("output of the check {}", check.stage),
         content: change.hash,
         text: check.output(),
