@@ -1,4 +1,4 @@
-//! The calls that a hook saw: one line each, beside the store, after a line with the host's own record of
+//! The calls that a hook saw: one line each, beside the store, and a line with the path of the host's own record of
 //! the conversation.
 
 use std::collections::BTreeSet;
@@ -59,13 +59,42 @@ impl Noted {
         Self { text }
     }
 
-    /// The host's own record of the conversation.
+    /// The host's own record of the conversation. It is not always the first line: of two hooks that begin at once, one
+    /// makes the file, and the other may write first.
     pub(super) fn record(&self) -> Option<&Path> {
-        let first = self.text.lines().next()?;
-        Some(Path::new(first)).filter(|path| path.is_absolute())
+        let mut lines = self.text.lines().map(Path::new);
+        lines.find(|line| line.is_absolute())
     }
 
+    /// The path of the record is among them, which is the name of no call.
     pub(super) fn calls(&self) -> BTreeSet<&str> {
-        self.text.lines().skip(1).collect()
+        self.text.lines().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_counts_whoever_of_two_hooks_writes_first() {
+        for text in [
+            "/home/ada/1.jsonl\none\ntwo\n",
+            "two\n/home/ada/1.jsonl\none\n",
+            "/home/ada/1.jsonl\none\n/home/ada/1.jsonl\ntwo\n",
+        ] {
+            let noted = Noted {
+                text: text.to_owned(),
+            };
+            assert_eq!(noted.record(), Some(Path::new("/home/ada/1.jsonl")));
+            for call in ["one", "two"] {
+                assert!(noted.calls().contains(call), "{call} in {text:?}");
+            }
+        }
+        let without = Noted {
+            text: "\none\n".to_owned(),
+        };
+        assert_eq!(without.record(), None);
+        assert!(without.calls().contains("one"));
     }
 }
