@@ -37,7 +37,7 @@ pub(super) struct Narrator<'a> {
     last: Option<Instant>,
     /// While this is open, nothing is printed.
     screen: Option<DemoScreen>,
-    /// What was told behind the screen.
+    /// The story behind the screen.
     hidden: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Narrator<'a> {
         self.output.paint()
     }
 
-    /// From now on, what is told appears when the person has left the screen.
+    /// From now on, the story appears when the person has left the screen.
     pub(super) fn hide_behind(&mut self, screen: DemoScreen) {
         self.screen = Some(screen);
     }
