@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::file_lock::{FileLock, LOCK_TIMEOUT};
 use crate::state::{self, State};
 
-/// Where a person wants a run.
+/// Where a person asks a run to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueuePlace {
     First,

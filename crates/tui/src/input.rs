@@ -71,7 +71,7 @@ fn letter(bytes: &[u8]) -> Parsed {
 fn sequence(bytes: &[u8]) -> Parsed {
     let is_final = |byte: &u8| (0x40..=0x7e).contains(byte);
     let Some(end) = bytes.iter().position(is_final) else {
-        // Longer ones exist nowhere: then it is no sequence.
+        // Longer ones exist nowhere: then it is not a sequence.
         return match bytes.len() {
             0..32 => Parsed::Unfinished,
             length => Parsed::Nothing(2 + length),

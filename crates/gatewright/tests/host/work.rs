@@ -446,9 +446,7 @@ fn parallel_calls_of_one_agent_are_one_piece_of_work() {
     ]);
     stage.claude().ask("GO-MAIN: begin").succeeds();
     assert_eq!(stage.count("GW-R10"), 1, "{}", stage.history());
-    // The second call is refused because the first is at work, or, if its hook is slow, is over.
-    let refused = stage.count("GW-R12") + stage.count("GW-R11");
-    assert_eq!(refused, 1, "{}", stage.history());
+    assert_eq!(stage.count("GW-R12"), 1, "{}", stage.history());
     assert!(stage.place().starts_with("judging"), "{}", stage.history());
 }
 

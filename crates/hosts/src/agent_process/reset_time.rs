@@ -209,7 +209,7 @@ fn time_of_day(time: &str, half: Option<&str>) -> Option<(u32, u32)> {
     let hour = match (half, minute) {
         (Some("am"), _) if (1..=12).contains(&hour) => hour % 12,
         (Some("pm"), _) if (1..=12).contains(&hour) => hour % 12 + 12,
-        // A number alone is no time of day.
+        // A number alone does not name a time of day.
         (_, Some(_)) if own.is_empty() => hour,
         _ => return None,
     };
