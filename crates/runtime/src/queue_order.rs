@@ -51,7 +51,7 @@ impl QueueOrder {
             .map_err(Failure::file("write to", &path))
     }
 
-    /// Puts the runs into their order.
+    /// Puts the runs, newest first as the store lists them, into their order.
     pub fn sort(&self, runs: &mut [RunSummary]) {
         let place = |run: &RunSummary| {
             let chosen = self.0.iter().position(|id| *id == run.id);
@@ -59,6 +59,8 @@ impl QueueOrder {
             let begun = run.status == Status::Queued;
             (begun, chosen.unwrap_or(self.0.len()), run.started_at)
         };
+        // Of two that were queued within one millisecond, the store's order tells the older one.
+        runs.reverse();
         runs.sort_by_key(place);
     }
 

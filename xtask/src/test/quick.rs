@@ -17,14 +17,38 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 8] = [
+const LEFT_OUT: [LeftOut; 14] = [
     LeftOut {
-        skip: "walk::every_state_of_multi_ai",
+        skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
     },
     LeftOut {
         skip: "small::every_word_of_a_host",
         file: "crates/testkit/tests/laws/small.rs",
+    },
+    LeftOut {
+        skip: "causes::every_cause_in_multi_ai",
+        file: "crates/testkit/tests/laws/causes.rs",
+    },
+    LeftOut {
+        skip: "odd_trees::a_tree_as_at_the_last_look_is_the_same",
+        file: "crates/evidence/tests/looks/odd_trees.rs",
+    },
+    LeftOut {
+        skip: "hook::identity::whatever_happens",
+        file: "crates/gatewright/tests/cli/hook/identity.rs",
+    },
+    LeftOut {
+        skip: "hook::strangers::no_call_of_a_stranger",
+        file: "crates/gatewright/tests/cli/hook/strangers.rs",
+    },
+    LeftOut {
+        skip: "papers::every_command_of_the_other_pages",
+        file: "crates/gatewright/tests/cli/papers.rs",
+    },
+    LeftOut {
+        skip: "battery::chores::tests::",
+        file: "xtask/src/battery/chores.rs",
     },
     LeftOut {
         skip: "prove::builtins::",
@@ -81,7 +105,7 @@ pub(super) fn tests() -> Result<(), Failure> {
         command.args(["--skip", left_out.skip]);
     }
     // Most tests wait for the processes that they start.
-    let threads = thread::available_parallelism().map_or(2, usize::from) * 2;
+    let threads = thread::available_parallelism().map_or(2, usize::from) * 3;
     command.env("RUST_TEST_THREADS", threads.to_string());
     let memory = in_memory(Path::new(MEMORY));
     command.envs(memory.iter().map(|folder| ("TMPDIR", folder.path())));

@@ -224,7 +224,8 @@ fn a_store_that_vanishes_and_comes_again_is_shown_as_it_is() {
     let world = asking();
     let terminal = at_terminal(&world, &watch());
     terminal.wait_for("press a to answer");
-    let (there, aside) = (world.project.state(), world.programs().join("aside"));
+    let there = world.project.state();
+    let aside = there.with_extension("aside");
     std::fs::rename(&there, &aside).unwrap();
     terminal.wait_for("nothing waits for you");
     std::fs::rename(&aside, &there).unwrap();
