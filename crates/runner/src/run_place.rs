@@ -31,9 +31,6 @@ const MADE: &str = "made";
 /// The file that says which branch we were about to make, so that after a kill we know it for ours.
 const BRANCH: &str = "branch";
 
-/// The file that names the person's own worktree, for the removal of runs.
-const HOME: &str = "home";
-
 /// The file that marks a run whose work is still to be delivered.
 const UNDELIVERED: &str = "undelivered";
 
@@ -60,10 +57,9 @@ pub(crate) fn make(
         }
         here.require_base(&place.branch, &run)?;
         room::require(workspace, &home, &place.branch, &run)?;
-        fs::create_dir_all(&files.folder).map_err(Failure::file("make", &files.folder))?;
-        let note = files.mark(HOME);
-        write_durably(&note, &text(&home.root)?).map_err(Failure::file("write to", &note))?;
+        run_branch::note_home(&workspace.state, &run, &home)?;
         files.checkout(&home, &run, &place.branch)?;
+        here.release_base(&run)?;
         remarks.extend(here.filter_remark());
         remarks.extend(here.submodule_remark(&place.branch));
         let carried = carry_list(&home, &opened.pipeline.definition().placement.carry)?;
@@ -135,15 +131,16 @@ pub fn remove(state: &State, run: &RunId, home: &Project) -> Result<(), Failure>
     if !files.folder.exists() {
         return Ok(());
     }
-    Checkout::of(home)?.forget_worktree(&files.worktree)?;
+    let here = Checkout::of(home)?;
+    here.forget_worktree(&files.worktree)?;
+    here.release_base(run)?;
     fs::remove_dir_all(&files.folder).map_err(Failure::file("remove", &files.folder))
 }
 
 /// Removes the worktree of a run that the store does not know any more.
 pub(crate) fn remove_unknown(state: &State, run: &RunId) -> Result<(), Failure> {
     let folder = run_branch::run_folder(state, run);
-    let home = fs::read_to_string(folder.join(HOME)).unwrap_or_default();
-    match Project::find(Path::new(&home)) {
+    match Project::find(&run_branch::noted_home(state, run)) {
         Ok(home) if home.is_git() => remove(state, run, &home),
         // Its repository is gone, too.
         Ok(_) | Err(_) => fs::remove_dir_all(&folder).map_err(Failure::file("remove", &folder)),

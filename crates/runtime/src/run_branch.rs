@@ -9,7 +9,7 @@ use evidence::git::Git;
 use evidence::{Project, Repository};
 
 use crate::failure::Failure;
-use crate::state::State;
+use crate::state::{self, State};
 
 /// The namespace of these branches.
 const PREFIX: &str = "gatewright";
@@ -19,6 +19,9 @@ const LONGEST_SLUG: usize = 40;
 
 /// The folder of all worktrees of runs, in the state folder.
 const FOLDER: &str = "places";
+
+/// The file that names the person's own worktree, for the removal of runs.
+const HOME: &str = "home";
 
 /// Where a new run is to work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,6 +116,60 @@ impl BranchBase {
             with_changes,
         }
     }
+
+    /// Keeps uncommitted work that a branch begins with. No ref names its commit until the branch is there, and
+    /// a collection of git would take it.
+    pub(crate) fn keep(
+        &self,
+        state: &State,
+        project: &Project,
+        run: &RunId,
+    ) -> Result<(), Failure> {
+        let (true, Some(repository)) = (self.with_changes, &project.repository) else {
+            return Ok(());
+        };
+        note_home(state, run, project)?;
+        let here = Checkout {
+            git: &Git::find()?,
+            root: &project.root,
+            repository,
+        };
+        let mut command = here.command()?;
+        command.args(["update-ref", &base_ref(run), &self.base]);
+        let output = here.output(&mut command)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint = evidence::text::line(complaint.trim(), 300);
+        Err(Failure::environment(format!(
+            "git cannot keep the uncommitted changes ({complaint})"
+        ))
+        .hint("commit or stash them, or start without --with-changes"))
+    }
+}
+
+/// The ref of uncommitted work that a run's branch begins with, until the branch is there.
+pub fn base_ref(run: &RunId) -> String {
+    format!("refs/gatewright/{run}/base.start")
+}
+
+/// Names the person's own worktree in the folder of the run's place, for its removal.
+pub fn note_home(state: &State, run: &RunId, home: &Project) -> Result<(), Failure> {
+    let folder = run_folder(state, run);
+    fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
+    let root = home.root.to_str().ok_or_else(|| {
+        Failure::environment("the path of the project is not valid UTF-8")
+            .hint("move the project to another folder")
+    })?;
+    let note = folder.join(HOME);
+    state::write_durably(&note, root).map_err(Failure::file("write to", &note))
+}
+
+/// The project of a place, as noted.
+pub fn noted_home(state: &State, run: &RunId) -> PathBuf {
+    let note = run_folder(state, run).join(HOME);
+    PathBuf::from(fs::read_to_string(note).unwrap_or_default())
 }
 
 /// The folder of a run's worktree. It has the project's name, which tools like to show.

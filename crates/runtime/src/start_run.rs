@@ -321,6 +321,9 @@ impl RunStarter<'_> {
             beginning.before = before.artifacts;
             beginning.base = before.base;
             let decision = engine::begin(pipeline, &beginning);
+            if let Some(base) = &self.branch {
+                base.keep(&workspace.state, workspace.project()?, &beginning.id)?;
+            }
             self.enrol(workspace, &beginning.id)?;
             match self.store(workspace, &home, &decision, &before.contents) {
                 Ok(stored) => {

@@ -17,6 +17,9 @@ use crate::definition::{self, DefinitionError};
 use crate::failure::Failure;
 use crate::state::State;
 
+/// Up to this many bytes, git's index lists some 20,000 files. A look at so many is a short part of a hook's time.
+const LARGEST_INDEX_AT_START: u64 = 2 * 1024 * 1024;
+
 pub struct Workspace<'a> {
     pub context: &'a Context,
     pub state: State,
@@ -296,7 +299,7 @@ impl<'a> Workspace<'a> {
         worktree: &str,
     ) -> Result<BeforeStart, Failure> {
         let mut needs = engine::needs_at_start(pipeline, &run.params);
-        needs.base |= wants_change(pipeline, run);
+        needs.base |= wants_change(pipeline) && self.may_look_at_start(run)?;
         let given = BTreeMap::new();
         let look = |context: &LookContext<'_>| evidence::look(&needs, context);
         let looked = self.with_look_context(pipeline, run, worktree, &given, look)?;
@@ -309,6 +312,20 @@ impl<'a> Workspace<'a> {
             artifacts: artifacts.collect(),
             base,
             contents,
+        })
+    }
+
+    /// A guarded run begins inside a hook, which has no time to read a large tree.
+    fn may_look_at_start(&self, run: &Run) -> Result<bool, Failure> {
+        Ok(match run.driver {
+            Driver::Headless => true,
+            Driver::ByHand => false,
+            Driver::Guarded => {
+                let repository = self.project()?.repository.as_ref();
+                let index = repository.map(|repository| repository.git_dir.join("index"));
+                let index = index.and_then(|path| path.metadata().ok());
+                index.is_some_and(|index| index.len() <= LARGEST_INDEX_AT_START)
+            }
         })
     }
 
@@ -403,18 +420,14 @@ fn find_project(folder: &Path, store: &Handle) -> Result<Project, Failure> {
     Ok(Project::find_among(folder, is_known)?)
 }
 
-/// Will a reviewer or a person of this run ask what it has changed? A guarded run begins inside a hook, which has
-/// no time to read a large tree; there the last commit is what a change is compared with.
-fn wants_change(pipeline: &Pipeline, run: &Run) -> bool {
+/// Will a reviewer or a person of this run ask what it has changed?
+fn wants_change(pipeline: &Pipeline) -> bool {
     let mut stages = pipeline.definition().stages.iter();
-    run.driver == Driver::Headless
-        && stages.any(|stage| match &stage.work {
-            Work::Review(_) | Work::Ask(_) => true,
-            Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
-            Work::Open(_) | Work::Check(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => {
-                false
-            }
-        })
+    stages.any(|stage| match &stage.work {
+        Work::Review(_) | Work::Ask(_) => true,
+        Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
+        Work::Open(_) | Work::Check(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
+    })
 }
 
 /// The run at this time: after its `ttl` it asks, even if nothing has recorded that yet.

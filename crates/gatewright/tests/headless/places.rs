@@ -158,6 +158,34 @@ fn a_branch_can_begin_with_what_is_not_committed() {
     );
 }
 
+/// What keeps the uncommitted work of queued runs.
+fn kept_bases(world: &World) -> String {
+    let listed = ["for-each-ref", "--format=%(refname)", "refs/gatewright"];
+    world.project.git(listed).stdout
+}
+
+#[test]
+fn uncommitted_work_of_a_queued_run_outlives_a_collection_of_git() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    queue(&world, "r-kept", "--with-changes");
+    world.project.write("b.txt", "other\n");
+    world.project.git(["gc", "--quiet", "--prune=now"]);
+    world.gatewright("worker --once").succeeds();
+    let shown = world
+        .project
+        .git(["show", "gatewright/r-kept-change-r-kept:b.txt"]);
+    assert_eq!(shown.stdout, "mine\n");
+    assert_eq!(kept_bases(&world), "");
+    // A run that never began leaves nothing either.
+    queue(&world, "r-cancelled", "--with-changes");
+    says(&kept_bases(&world), "r-cancelled/");
+    world
+        .gatewright("cancel r-cancelled --reason changed")
+        .succeeds();
+    world.gatewright("gc").succeeds();
+    assert_eq!(kept_bases(&world), "");
+}
+
 #[test]
 fn one_run_at_a_terminal_works_in_the_tree_unless_the_pipeline_says_otherwise() {
     let world = repository(CHECKED, NAMES_ITSELF);

@@ -7,6 +7,7 @@ use engine::{RunBranch, RunId};
 use evidence::git::Git;
 use evidence::{Project, Repository};
 use runtime::failure::Failure;
+use runtime::run_branch;
 
 /// Commits and refs are durable, nothing is collected, and another git may hold its locks for a while.
 const SETTINGS: [&str; 10] = [
@@ -123,6 +124,12 @@ impl<'a> Checkout<'a> {
             .args(["worktree", "remove", "--force", "--force"])
             .arg(folder);
         self.output(&mut command).map(drop)
+    }
+
+    /// The branch keeps what the run begins with from now on, or nothing needs it any more.
+    pub(super) fn release_base(&self, run: &RunId) -> Result<(), Failure> {
+        let kept = run_branch::base_ref(run);
+        self.ask(&["update-ref", "-d", &kept]).map(drop)
     }
 
     /// Refuses if the commit that a branch begins with is gone, as after an amended commit and a collection.

@@ -1,6 +1,7 @@
 //! What a worker is handed: a file as it was captured, whatever became of it since.
 
 use serde_json::{Value, json};
+use testkit::Project;
 
 use super::seat::Seat;
 
@@ -68,7 +69,13 @@ fn written(draft: &str) -> Seat {
 
 fn written_in(pipeline: &str, draft: &str) -> Seat {
     let seat = Seat::enrolled_in("story", pipeline);
-    begins(&seat, "writer");
+    write_draft(&seat, draft);
+    seat
+}
+
+/// The writer begins, leaves this draft and ends.
+fn write_draft(seat: &Seat, draft: &str) {
+    begins(seat, "writer");
     let tool = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t-write",
         "agent_id": "a-writer", "agent_type": "writer",
@@ -81,7 +88,33 @@ fn written_in(pipeline: &str, draft: &str) -> Seat {
         "last_assistant_message": "done", "stop_hook_active": false, "background_tasks": [],
     });
     seat.hook("SubagentStop", &stopped).succeeds();
-    seat
+}
+
+#[test]
+fn who_may_change_nothing_reads_what_the_run_has_changed_unless_the_tree_was_too_large() {
+    let judged = STORY.replace(
+        "agent       = \"critic\"",
+        "agent       = \"critic\"\nwrites      = []",
+    );
+    let briefing = |files: usize| {
+        let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
+        project.write("there.md", "before\n");
+        // Git's index has some 280 bytes for each.
+        for number in 0..files {
+            project.write(format!("{number:0>200}.txt"), "");
+        }
+        project.git(["add", "--all"]).succeeds();
+        let seat = Seat::enrolled_in_project(project, "story", &judged);
+        write_draft(&seat, "Once upon a time\n");
+        seat.project.write("code.rs", "fn main() {}\n");
+        begins(&seat, "critic")
+    };
+    let small = briefing(3);
+    assert!(small.contains("code.rs (new, +1 -0)"), "{small}");
+    assert!(small.contains("+fn main() {}"), "{small}");
+    assert!(!small.contains("there.md"), "{small}");
+    let large = briefing(9_000);
+    assert!(!large.contains("+1 -0"), "{large}");
 }
 
 /// Requests and starts the agent; returns its briefing.

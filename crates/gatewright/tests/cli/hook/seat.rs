@@ -43,7 +43,12 @@ impl Seat {
 
     /// The same in a project of the test's own, with a session that holds a run.
     pub(super) fn enrolled_with(project: Project) -> Self {
-        Self::installed_in(project, "open", OPEN).begun()
+        Self::enrolled_in_project(project, "open", OPEN)
+    }
+
+    /// The same with a pipeline of the test's own, too.
+    pub(super) fn enrolled_in_project(project: Project, name: &str, pipeline: &str) -> Self {
+        Self::installed_in(project, name, pipeline).begun()
     }
 
     fn installed_in(project: Project, name: &str, pipeline: &str) -> Self {
