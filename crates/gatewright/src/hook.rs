@@ -57,7 +57,7 @@ use input::Input;
 use spool::Fate;
 use watch::Voice;
 
-use crate::install::claims::Claims;
+use install::claims::Claims;
 
 /// After this long we answer with what we know. The host's own limit is longer, and the host decides
 /// what follows from it.

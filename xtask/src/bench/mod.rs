@@ -118,9 +118,10 @@ fn measure(options: &Options) -> Result<Report, Failure> {
     complain(format_args!(
         "bench: {rounds} rounds of {processes} processes"
     ));
-    let times = rounds::take(&subjects, rounds)?;
+    // Counted first: every round makes the runs longer.
     let costs = subjects.iter().map(cost::of);
     let costs = costs.collect::<Result<Vec<_>, _>>()?;
+    let times = rounds::take(&subjects, rounds)?;
     let rows = report::rows(&subjects, &times, &costs);
     complain("bench: a crowd of hooks");
     let crowd = Some(crowd::gather(&program.path)?);

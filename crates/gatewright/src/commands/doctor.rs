@@ -6,8 +6,8 @@ use runtime::failure::Failure;
 use runtime::person_only;
 
 use crate::exit::Exit;
-use crate::install::health::{DoctorContext, HostTrial, Level};
 use crate::output::Output;
+use install::health::{DoctorContext, HostTrial, Level};
 
 /// Check whether this project is guarded and whether the guard works
 ///

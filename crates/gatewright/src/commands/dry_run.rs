@@ -20,11 +20,11 @@ use views::{Untrusted, refusal};
 
 use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
-use crate::install::additions::Additions;
-use crate::install::disk::BaseFolder;
-use crate::install::given;
 use crate::output::Output;
 use crate::task;
+use install::additions::Additions;
+use install::disk::BaseFolder;
+use install::given;
 
 /// Show what a headless run would do and need, without starting it
 ///

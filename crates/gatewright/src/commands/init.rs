@@ -15,14 +15,14 @@ use serde_json::json;
 
 use super::trust::vouch;
 use crate::exit::Exit;
-use crate::install::hooks::HooksTarget;
-use crate::install::host::TITLE;
-use crate::install::plan::Plan;
-use crate::install::record::InstallRecord;
-use crate::install::{
+use crate::output::{Format, Output};
+use install::hooks::HooksTarget;
+use install::host::TITLE;
+use install::plan::Plan;
+use install::record::InstallRecord;
+use install::{
     self, AllowRules, Altered, InstallRequest, PreparedInstall, host, perform, pipeline, plugin,
 };
-use crate::output::{Format, Output};
 
 /// Guard this project: install a pipeline and the hooks for Claude Code
 ///

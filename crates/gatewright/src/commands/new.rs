@@ -14,8 +14,8 @@ use serde_json::json;
 use views::{Paint, Style};
 
 use crate::exit::Exit;
-use crate::install::disk::BaseFolder;
 use crate::output::Output;
+use install::disk::BaseFolder;
 
 /// Create a pipeline from a template or from another pipeline
 ///

@@ -8,7 +8,7 @@ use runtime::person_only;
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
-use crate::prove::{self, Detail, Gate, Proof};
+use install::prove::{self, Detail, Gate, Proof};
 
 /// Test every gate of a pipeline: one refusal, one pass and one fault for each
 ///

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
-use crate::install::hooks::HooksTarget;
-use crate::install::{self, PreparedRemoval, perform};
 use crate::output::{Format, Output};
+use install::hooks::HooksTarget;
+use install::{PreparedRemoval, perform};
 
 /// Remove what `init` installed in this project, and restore every file
 ///

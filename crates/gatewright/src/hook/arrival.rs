@@ -27,7 +27,6 @@ use super::guarded::{self, Guarded};
 use super::input::Input;
 use super::promise::{Promise, always};
 use super::{Known, SessionAtHook, answer, command, event, held_run, installation, told_text};
-use crate::install;
 
 const PATIENCE: Duration = Duration::from_secs(4);
 

@@ -10,7 +10,7 @@ use runtime::failure::Failure;
 use runtime::project_files::PROJECT_FOLDER;
 use runtime::state::State;
 
-use crate::install::{self, claims::Claims};
+use install::claims::Claims;
 
 /// An installation in the project of a session.
 pub(super) struct Installation {

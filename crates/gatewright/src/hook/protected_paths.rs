@@ -22,7 +22,7 @@ use places::Places;
 
 use super::resolve::Resolver;
 use super::shell_paths::Shell;
-use crate::install::settings_change;
+use install::settings_change;
 
 /// What was found in a call.
 pub(super) struct Looked {

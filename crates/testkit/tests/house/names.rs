@@ -50,12 +50,19 @@ const TOOLS: [&str; 9] = [
 
 /// What decides about tools does not know what a program calls them.
 pub(crate) fn tools(files: &[File]) -> Vec<String> {
-    const KNOW_NONE: [&str; 5] = ["engine", "runtime", "runner", "views", "gatewright"];
+    const KNOW_NONE: [&str; 6] = [
+        "engine",
+        "runtime",
+        "runner",
+        "install",
+        "views",
+        "gatewright",
+    ];
     let in_crate = |file: &&File| {
         let mut names = KNOW_NONE.iter();
         names.any(|name| file.path.starts_with(&format!("crates/{name}/src/")))
     };
-    let plays_a_host = |file: &&File| file.path.starts_with("crates/gatewright/src/prove");
+    let plays_a_host = |file: &&File| file.path.starts_with("crates/install/src/prove");
     let judged = files.iter().filter(in_crate);
     let judged = judged.filter(|file| !file.is_test() && !plays_a_host(file));
     let mut found = Vec::new();
@@ -115,7 +122,7 @@ pub(crate) const RULES: &[Rule] = &[
         kept: &[
             ("crates/hosts/src/claude.rs", "const A: &str = \"Agent\";"),
             (
-                "crates/gatewright/src/prove/payloads.rs",
+                "crates/install/src/prove/payloads.rs",
                 "const A: &str = \"Agent\";",
             ),
             (
