@@ -25,7 +25,14 @@ fn names() -> Vec<String> {
 #[test]
 fn each_example_is_accepted_and_its_scenarios_pass() {
     let project = Project::new(PROGRAM);
-    assert_eq!(names(), ["plan-first", "tdd", "two-vendors"]);
+    let all = [
+        "docs-too",
+        "plan-first",
+        "small-change",
+        "tdd",
+        "two-vendors",
+    ];
+    assert_eq!(names(), all);
     for name in names() {
         let folder = examples().join(&name);
         let file = |ending: &str| {
@@ -164,6 +171,78 @@ fn both_vendors_approve_the_same_files() {
             "reviewing author",
             "reviewing reviewer",
             "reviewing review-codex",
+        ]
+    );
+}
+
+/// The docs are wrong once.
+const DOCUMENTS: &str = r#"mkdir -p .work docs src tests
+case $GATEWRIGHT_AGENT in
+developer) echo wanted > src/code; echo wanted > tests/code ;;
+documenter) echo "version $count" > docs/use.md ;;
+comparer) [ -e "$here/read" ] && status=same || { status=docs_are_wrong; touch "$here/read"; }
+  printf '{"status": "%s", "summary": "number %s"}' "$status" "$count" > .work/comparison.json ;;
+esac"#;
+
+#[test]
+fn work_is_complete_when_its_docs_agree_with_it() {
+    let world = world("docs-too", DOCUMENTS);
+    run(&world, "docs-too").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(
+        worked(&world),
+        [
+            "coding developer",
+            "documenting documenter",
+            "comparing comparer",
+            "documenting documenter",
+            "comparing comparer",
+        ]
+    );
+    assert_eq!(verdicts(&world), ["passed", "passed"]);
+}
+
+#[test]
+fn who_documents_changes_no_code() {
+    let script = DOCUMENTS.replace("documenter) ", "documenter) echo more >> src/code; ");
+    let world = world("docs-too", &script);
+    let waits = run(&world, "docs-too").exits(6);
+    says(&waits.stdout, "Put them back");
+    let ended = world.history("ended");
+    assert_eq!(ended[1]["fact"]["result"]["fault"], "strayed", "{ended:?}");
+}
+
+const BUILDS: &str = r#"mkdir -p .work src tests
+case $GATEWRIGHT_AGENT in
+small-planner) printf -- '---\ngoal: it works\nfiles: src/code\ntests: they say the same\n---\n1. Write it.\n' > .work/plan.md ;;
+small-builder) echo wanted > src/code; echo wanted > tests/code ;;
+small-reviewer) echo '{"status": "approved", "summary": "as planned"}' > .work/review.json ;;
+esac"#;
+
+#[test]
+fn a_small_change_needs_no_plan_if_a_person_says_so() {
+    let world = world("small-change", BUILDS);
+    run(&world, "small-change --param size=small").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(worked(&world), ["quick_building small-builder"]);
+}
+
+#[test]
+fn a_change_that_is_not_small_is_planned_and_reviewed_whatever_a_person_said() {
+    let script = BUILDS.replace(
+        "small-builder) ",
+        "small-builder) touch src/a src/b src/c; ",
+    );
+    let world = world("small-change", &script);
+    run(&world, "small-change --param size=small").succeeds();
+    assert_eq!(world.status("r-test"), "completed");
+    assert_eq!(
+        worked(&world),
+        [
+            "quick_building small-builder",
+            "planning small-planner",
+            "building small-builder",
+            "reviewing small-reviewer",
         ]
     );
 }
