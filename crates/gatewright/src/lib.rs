@@ -9,6 +9,7 @@ mod demo;
 mod drive_and_show;
 mod drive_arguments;
 mod exit;
+mod help_topics;
 mod hook;
 mod issue;
 mod keyboard;

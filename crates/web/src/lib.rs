@@ -22,4 +22,4 @@ pub use acts::Resume;
 pub use serve::{Served, serve};
 pub use server::Listener;
 pub use site::Parts;
-pub use topic::HelpTopic;
+pub use topic::{HelpPicture, HelpTopic};

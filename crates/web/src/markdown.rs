@@ -2,6 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
+/// How the address of a picture begins that the page carries itself.
+pub(crate) const PICTURE: &str = "data:image/svg+xml,";
+
 /// Turns a link's target into an address, or into nothing: then only its text is shown.
 pub(crate) type Resolve<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
@@ -32,7 +35,7 @@ pub(crate) fn markup(text: &str, resolve: &Resolve<'_>) -> Markup {
                     None => append(items.last_mut(), next),
                 }
             }
-            blocks.push(html! { ul { @for item in &items { li { (inline(item, resolve)) } } } });
+            blocks.push(list(line, &items, resolve));
         } else if !line.trim().is_empty() {
             let mut text = line.to_owned();
             while let Some(next) = lines.next_if(|line| is_plain(line)) {
@@ -42,6 +45,17 @@ pub(crate) fn markup(text: &str, resolve: &Resolve<'_>) -> Markup {
         }
     }
     html! { @for block in &blocks { (block) } }
+}
+
+/// A list; a number begins one that counts.
+fn list(first: &str, items: &[String], resolve: &Resolve<'_>) -> Markup {
+    let items = html! { @for item in items { li { (inline(item, resolve)) } } };
+    let is_counted = first.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    if is_counted {
+        html! { ol { (items) } }
+    } else {
+        html! { ul { (items) } }
+    }
 }
 
 fn append(text: Option<&mut String>, line: &str) {
@@ -121,7 +135,7 @@ fn table(rows: &[&str], resolve: &Resolve<'_>) -> Markup {
 fn inline(text: &str, resolve: &Resolve<'_>) -> Markup {
     let mut html = String::new();
     let mut rest = text;
-    while let Some(place) = rest.find(['`', '*', '[']) {
+    while let Some(place) = rest.find(['`', '*', '[', '!']) {
         let (before, from) = rest.split_at(place);
         html.push_str(&escaped(before));
         let (piece, after) = piece(from, resolve);
@@ -142,7 +156,17 @@ fn piece<'t>(from: &'t str, resolve: &Resolve<'_>) -> (Markup, &'t str) {
         return (html! { code { (code) } }, after);
     }
     if let Some((strong, after)) = enclosed(from, "**", "**") {
-        return (html! { strong { (strong) } }, after);
+        return (html! { strong { (inline(strong, resolve)) } }, after);
+    }
+    if let Some((words, after)) = enclosed(from, "*", "*")
+        && words.trim() == words
+    {
+        return (html! { em { (inline(words, resolve)) } }, after);
+    }
+    if let Some((words, after)) = enclosed(from, "![", "](")
+        && let Some((target, behind)) = after.split_once(')')
+    {
+        return (picture(words, target, resolve), behind);
     }
     if let Some((words, after)) = enclosed(from, "[", "](")
         && let Some((target, behind)) = after.split_once(')')
@@ -159,6 +183,14 @@ fn piece<'t>(from: &'t str, resolve: &Resolve<'_>) -> (Markup, &'t str) {
     (html! { (sign) }, after)
 }
 
+/// A picture that the page carries, or the words for it.
+fn picture(words: &str, target: &str, resolve: &Resolve<'_>) -> Markup {
+    match resolve(target).filter(|address| address.starts_with(PICTURE)) {
+        Some(address) => html! { img src=(address) alt=(words) width="100%"; },
+        None => html! { (words) },
+    }
+}
+
 fn enclosed<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
     let inside = text.strip_prefix(open)?;
     let (inside, after) = inside.split_once(close)?;
@@ -170,7 +202,10 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let resolve = |target: &str| target.starts_with("https://").then(|| target.to_owned());
+        let resolve = |target: &str| {
+            let is_known = target.starts_with("https://") || target.starts_with(PICTURE);
+            is_known.then(|| target.to_owned())
+        };
         markup(text, &resolve).into_string()
     }
 
@@ -186,7 +221,17 @@ mod tests {
             ("```sh\na < b\n```", "<pre class=\"output\">a &lt; b</pre>"),
             ("[x](https://e)", "<p><a href=\"https://e\">x</a></p>"),
             ("[x](javascript:e)", "<p>x</p>"),
-            ("a * b [c] `d", "<p>a * b [c] `d</p>"),
+            ("a * b [c] `d! *", "<p>a * b [c] `d! *</p>"),
+            ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),
+            (
+                "**`a`** *b*",
+                "<p><strong><code>a</code></strong> <em>b</em></p>",
+            ),
+            (
+                "![x](data:image/svg+xml,y)",
+                "<p><img src=\"data:image/svg+xml,y\" alt=\"x\" width=\"100%\"></p>",
+            ),
+            ("![x](https://e/y.svg)", "<p>x</p>"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }

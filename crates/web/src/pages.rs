@@ -39,7 +39,7 @@ pub(crate) fn page(reading: &mut Reading<'_>, view: &View) -> Result<Page, Failu
         ["pipeline", hash] => pipelines::one(reading, hash),
         ["figures"] => figures::page(reading, query),
         ["compare"] => compare::page(reading, query),
-        ["docs"] => docs::page(reading, "readme"),
+        ["docs"] => docs::page(reading, "index"),
         ["docs", topic] => docs::page(reading, topic),
         _ => Err(no_page()),
     }

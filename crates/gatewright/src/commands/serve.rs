@@ -15,8 +15,8 @@ use runtime::{current_exe, person_only};
 use serde_json::json;
 use web::{Listener, Parts, Served};
 
-use super::help;
 use crate::exit::Exit;
+use crate::help_topics::TOPICS;
 use crate::output::Output;
 
 /// How long the page waits for `resume` to say that it cannot.
@@ -45,7 +45,7 @@ impl Serve {
         let announce = |served: &Served| announce(served, output);
         let parts = Parts {
             resume: Box::new(resume),
-            topics: &help::TOPICS,
+            topics: &TOPICS,
         };
         web::serve(context, &listener, parts, announce)?;
         Ok(Exit::Success)

@@ -1,5 +1,7 @@
 //! The demo: short, real, and gone without a trace.
 
+mod pictures;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -158,21 +160,7 @@ fn what_the_demo_shows_has_happened() {
     it_stands_in_the_journal(&kept);
     two_processes_drove_it(&kept);
     the_cause_reached_whoever_fixed_it(&kept);
-    the_picture_of_the_readme_is_of_this_run(&kept);
-}
-
-/// `UPDATE_REFERENCE=1` writes the picture anew.
-fn the_picture_of_the_readme_is_of_this_run(kept: &Kept) {
-    let drawn = kept.look("graph --run r-demo --format svg").succeeds();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/run.svg");
-    if std::env::var_os("UPDATE_REFERENCE").is_some() {
-        fs::write(&path, &drawn.stdout).unwrap();
-    }
-    let shown = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        shown == drawn.stdout,
-        "type `UPDATE_REFERENCE=1 cargo test -p gatewright --test cli demo::what_the_demo`"
-    );
+    pictures::are_of_this_run(&kept);
 }
 
 fn it_stands_in_the_journal(kept: &Kept) {

@@ -1,7 +1,7 @@
 //! What the papers tell people to type works, in the order in which they tell it, and what they
 //! quote is what is said.
 //!
-//! Each page is played in a project of its own, in which the pipeline of the README and the examples lie.
+//! Each page is played in a project of its own, in which the pipeline of the tutorial and the examples lie.
 //! The words behind a fence say how:
 //!
 //! - `afresh`: what follows is played in a new project;
@@ -10,6 +10,7 @@
 //! - `file=NAME`: a file of the project;
 //! - `session=NAME`: a session is played here by its hooks, and the block quotes from it;
 //! - `hook=EVENT`: a payload of such a session, and `answer=CODE` what the hook then printed;
+//! - `picture=NAME`: the block shows the run of the demo, and the test of the demo compares it;
 //! - `said`: the block quotes what was said before;
 //! - `because=REASON`: a command stands there that no test runs.
 
@@ -157,13 +158,13 @@ fn value(text: &str) -> Option<Value> {
     serde_json::from_str(&masked(text)).ok()
 }
 
-/// The pipeline of the README, which other pages take up.
+/// The pipeline of the tutorial, which other pages take up.
 fn greeting() -> String {
-    let blocks = Page::read("README.md").blocks();
+    let blocks = Page::read("docs/tutorial.md").blocks();
     let greeting = blocks
         .iter()
         .find(|block| block.value("file") == Some("greeting.toml"));
-    greeting.expect("the README has a pipeline").text.clone()
+    greeting.expect("the tutorial has a pipeline").text.clone()
 }
 
 /// What a terminal shows, without the marks for its colours.
@@ -247,13 +248,19 @@ fn play(page: &Page) -> usize {
 #[test]
 fn the_tours_of_the_readme_work_as_they_are_told() {
     let played = play(&Page::read("README.md"));
-    assert!(played >= 12, "the tours have lost their commands: {played}");
+    assert!(played >= 10, "the tours have lost their commands: {played}");
+}
+
+#[test]
+fn the_tutorial_works_as_it_is_told() {
+    let played = play(&Page::read("docs/tutorial.md"));
+    assert!(played >= 18, "the tutorial has lost its commands: {played}");
 }
 
 #[test]
 fn every_command_of_the_other_pages_works_as_it_is_told() {
     let mut pages = pages();
-    pages.retain(|page| page.name != "README.md");
+    pages.retain(|page| !["README.md", "docs/tutorial.md"].contains(&page.name.as_str()));
     let played: usize = pages.iter().map(play).sum();
     assert!(played >= 10, "the pages have lost their commands: {played}");
 }
@@ -270,7 +277,9 @@ fn a_command_that_no_test_runs_says_why() {
             let told = block
                 .value("because")
                 .is_some_and(|reason| REASONS.contains(&reason));
-            let run = block.is("sh") || block.is("said") || block.value("session").is_some();
+            let is_played = |key: &str| block.value(key).is_some();
+            let run =
+                block.is("sh") || block.is("said") || is_played("session") || is_played("picture");
             let (name, line) = (&page.name, block.line);
             assert!(told || run || commands.count() == 0, "{name}:{line}");
         }
@@ -287,6 +296,36 @@ fn every_command_that_the_papers_name_is_there() {
     for word in named.iter().filter(|word| **word != "hook") {
         let ran = project.run([word, "--help"]);
         assert_eq!(ran.code, Some(0), "`gatewright {word}` is no command");
+    }
+}
+
+#[test]
+fn every_rule_that_the_papers_name_is_there() {
+    let rules = fs::read_to_string(root().join("docs/rules.md")).unwrap();
+    for page in pages() {
+        for code in page.codes() {
+            let row = format!("| {code} |");
+            assert!(rules.contains(&row), "{}: no rule is {code}", page.name);
+        }
+    }
+}
+
+#[test]
+fn help_and_the_index_know_every_page() {
+    let project = Project::new(PROGRAM);
+    let index = Page::read("docs/index.md").text;
+    for page in pages() {
+        let Some(name) = page.name.strip_prefix("docs/") else {
+            continue;
+        };
+        let topic = name.trim_end_matches(".md");
+        let is_listed = index.contains(&format!("({name})"));
+        assert!(is_listed || topic == "index", "docs/index.md lacks {name}");
+        // The page of the seeds is for contributors.
+        if topic != "seeds" {
+            let printed = project.run(["help", topic]).succeeds().stdout;
+            assert!(printed.contains(page.text.trim_end()), "help {topic}");
+        }
     }
 }
 

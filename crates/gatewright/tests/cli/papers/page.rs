@@ -96,6 +96,20 @@ impl Page {
         words.collect()
     }
 
+    /// The codes of rules that the page names.
+    pub(super) fn codes(&self) -> Vec<&str> {
+        let named = self.text.match_indices("GW-");
+        let codes = named.map(|(at, _)| {
+            let rest = &self.text[at..];
+            let end = rest[3..].find(|c: char| !c.is_ascii_alphanumeric());
+            &rest[..end.map_or(rest.len(), |end| end + 3)]
+        });
+        // `GW-R…` stands for any of them.
+        codes
+            .filter(|code| code.ends_with(|c: char| c.is_ascii_digit()))
+            .collect()
+    }
+
     /// The anchors of the headings, as they are made of their words.
     fn anchors(&self) -> Vec<String> {
         let headings = self.text.lines().filter(|line| line.starts_with('#'));

@@ -204,9 +204,15 @@ impl<'p> Session<'p> {
     }
 
     /// What a command of ours prints, which the session runs in its shell.
-    pub(super) fn command<const N: usize>(&self, words: [&str; N]) -> String {
+    fn command<const N: usize>(&self, words: [&str; N]) -> String {
         let ran = self.project.run(words);
         format!("{}{}", ran.stdout, ran.stderr)
+    }
+
+    /// The session runs the commands of a check, as Gatewright tells it to.
+    pub(super) fn checks(&mut self) {
+        let told = self.command(["check"]);
+        self.heard.push_str(&told);
     }
 
     pub(super) fn is_over(&mut self) {

@@ -14,6 +14,7 @@ pub(super) fn play(name: &str, project: &Project) -> String {
     match name {
         "tour" => tour(&mut session),
         "fix" => fix(&mut session, project),
+        "slug" => slug(&mut session),
         _ => panic!("no story is called {name}"),
     }
     session.heard
@@ -34,6 +35,33 @@ fn tour(session: &mut Session<'_>) {
     session.calls("strategic-orchestrator", "bash-expert does it.");
     session.calls("bash-expert", "It is faster.");
     session.types("/task-done");
+    session.is_over();
+}
+
+const TITLE: &str = r#"got=$(sh src/slug.sh 'Hello World')
+[ "$got" = hello-world ] || { echo "expected hello-world, got $got"; exit 1; }
+"#;
+
+/// The session of `docs/tutorial.md`: tests first, in a small project.
+fn slug(session: &mut Session<'_>) {
+    session.starts("startup");
+    session.types("/tdd turn a title into a file name");
+    session.asks_for("coder");
+    session.begins("tester");
+    session.leaves("tests/title.sh", TITLE);
+    session.ends("tester", "DONE");
+    session.has_back("tester", "DONE");
+    session.checks();
+    session.stops();
+    session.begins("coder");
+    session.leaves("tests/title.sh", "true\n");
+    session.works("coder", "echo true > tests/title.sh");
+    session.leaves("tests/title.sh", TITLE);
+    let code = "printf %s \"$1\" | tr 'A-Z ' 'a-z-'\n";
+    session.leaves("src/slug.sh", code);
+    session.ends("coder", "DONE");
+    session.has_back("coder", "DONE");
+    session.checks();
     session.is_over();
 }
 
@@ -106,8 +134,7 @@ fn reviewed(session: &mut Session<'_>) {
 
 /// The check fails a second time, and a person is asked; then the session tries to stop.
 fn held(session: &mut Session<'_>) {
-    let check = session.command(["check"]);
-    session.heard.push_str(&check);
+    session.checks();
     session.types("what now?");
     let question = "It was sent back twice. Go on, or stop?";
     session.is_answered(question, "continue");
