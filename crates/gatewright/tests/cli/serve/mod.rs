@@ -4,5 +4,6 @@ mod acts;
 mod alive;
 mod attacks;
 mod browser;
+mod documentation;
 mod pages;
 mod server;
