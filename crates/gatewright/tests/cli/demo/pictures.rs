@@ -1,4 +1,4 @@
-//! The pictures in the docs are of a real run: `docs/run.svg`, and the screen and the report in `docs/tutorial.md`.
+//! The pictures in the docs are of a real run: `docs/run.svg`, the screen in the README, and the report in the tutorial.
 //!
 //! `UPDATE_REFERENCE=1` writes them anew.
 
@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::Kept;
 
-const PAGE: &str = "docs/tutorial.md";
 const HINT: &str =
     "type `UPDATE_REFERENCE=1 cargo test -p gatewright --test cli demo::what_the_demo`";
 
@@ -15,10 +14,11 @@ pub(super) fn are_of_this_run(kept: &Kept) {
     let drawn = kept.look("graph --run r-demo --format svg").succeeds();
     the_drawing_is(&drawn.stdout);
     let screen = kept.look("watch --once --select r-demo").succeeds();
-    the_block_is("watch", &screen.stdout);
+    the_block_is("README.md", "watch", &screen.stdout);
     let report = kept.look("show r-demo --markdown").succeeds();
     let gates = report.stdout.split("\n## People").next();
-    the_block_is("report", gates.expect("there is a first part"));
+    let gates = gates.expect("there is a first part");
+    the_block_is("docs/tutorial.md", "report", gates);
 }
 
 fn path(name: &str) -> PathBuf {
@@ -43,15 +43,16 @@ fn the_drawing_is(drawn: &str) {
 }
 
 /// The block of this name on the page shows this, apart from what differs from run to run.
-fn the_block_is(name: &str, shown: &str) {
-    let page = fs::read_to_string(path(PAGE)).unwrap();
+fn the_block_is(page: &str, name: &str, shown: &str) {
+    let file = path(page);
+    let page = fs::read_to_string(&file).unwrap();
     let fence = format!("```text picture={name}\n");
     let (before, rest) = page.split_once(&fence).expect("the page has the picture");
     let (block, after) = rest.split_once("```").expect("the block ends");
     let lines: Vec<String> = shown.lines().map(placed).collect();
     let drawn = format!("{}\n", lines.join("\n").trim_end());
     if is_update() {
-        fs::write(path(PAGE), [before, &fence, &drawn, "```", after].concat()).unwrap();
+        fs::write(file, [before, &fence, &drawn, "```", after].concat()).unwrap();
     } else {
         assert_eq!(alike(block), alike(&drawn), "{HINT}");
     }
