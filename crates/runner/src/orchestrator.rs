@@ -334,11 +334,27 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
     }
 
+    /// Has the check that runs been judged, and its end is not reported yet? A person who skips the stage
+    /// is not kept waiting for it.
+    fn has_checked(&self, opened: &OpenRun) -> Result<bool, Failure> {
+        let left = self
+            .checking
+            .as_ref()
+            .filter(|stage| **stage != opened.run().position.stage);
+        match left {
+            Some(stage) if self.pool.has(Member::Check) => {
+                let recent = RecentJournal::of(self.workspace, opened)?;
+                Ok(recent.checked(stage).is_some())
+            }
+            Some(_) | None => Ok(false),
+        }
+    }
+
     /// Does one thing that is due, or waits a moment.
     fn step(&mut self, opened: OpenRun) -> Result<Option<DriveEnd>, Failure> {
-        // Reports the end of a worker before the move that it caused and before the next worker
-        // starts.
-        if self.pool.has_ended(opened.run()) {
+        // Reports the end of a worker or of a check before the move that it caused and before the
+        // next worker starts.
+        if self.pool.has_ended(opened.run()) || self.has_checked(&opened)? {
             self.listen(TICK)?;
             return Ok(None);
         }

@@ -1,5 +1,7 @@
 //! Checks: commands that an agent wrote run only after a person approved them, on a tree that stays.
 
+use serde_json::{Value, from_str};
+
 use super::fixture::{World, says};
 
 /// An agent says how its work is tested.
@@ -238,4 +240,44 @@ fn a_check_whose_program_is_missing_waits_for_a_person() {
     world.program("check-it", "exit 0");
     world.gatewright("retry r-test");
     world.gatewright("resume r-test").succeeds();
+}
+
+/// Ten checks, one after the other.
+fn many_checks() -> String {
+    let stages = (1..=10).map(|number| {
+        let next = match number {
+            10 => "complete".to_owned(),
+            number => format!("check{}", number + 1),
+        };
+        format!(
+            "[stages.check{number}]\ncheck = [\"true\"]\non.passed = \"{next}\"\non.failed = \"stopped\"\n"
+        )
+    });
+    let ends = "[stages.complete]\nend = \"completed\"\n[stages.stopped]\nend = \"failed\"\n";
+    let head = "name = \"many\"\nabout = \"Check again and again.\"\nstart = \"check1\"\n";
+    [head.to_owned(), stages.collect(), ends.to_owned()].concat()
+}
+
+/// Without the rule one of some ten checks was reported too late, and the last one then never.
+#[test]
+fn what_a_check_found_is_reported_before_the_move_that_it_causes() {
+    for _ in 0..3 {
+        let world = World::with(&many_checks(), "");
+        let ran = world.run("--json").succeeds();
+        let events: Vec<Value> = ran
+            .stdout
+            .lines()
+            .filter_map(|it| from_str(it).ok())
+            .collect();
+        let told = events
+            .iter()
+            .filter_map(|event| match event["event"].as_str() {
+                Some("check_ended") => Some(format!("{} ended", event["check"].as_str()?)),
+                Some("moved") => Some(format!("{} left", event["from"].as_str()?)),
+                _ => None,
+            });
+        let expected = (1..=10)
+            .flat_map(|number| ["ended", "left"].map(|what| format!("check{number} {what}")));
+        assert_eq!(told.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
 }
