@@ -15,9 +15,9 @@ use runtime::workspace::{OpenRun, Workspace, as_of};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print Claude Code's status line: the session's run, its stage and the next step
+/// Print Claude Code's status line: the session's run, its stage, its liveness and the next step
 ///
-/// Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
+/// Shows the liveness as `gatewright status` does: live, quiet, owner lost, waits for you, queued, over. Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
 /// never fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Statusline {}
@@ -49,19 +49,20 @@ fn line(context: &Context, input: &[u8]) -> Result<Option<String>, Failure> {
         return Ok(None);
     };
     match workspace.read(&enrolled.run) {
-        Ok(opened) => Ok(Some(told(&opened))),
+        Ok(opened) => Ok(Some(told(&workspace, &opened)?)),
         // The file of a session may outlive its run.
         Err(failure) if failure.kind == FailureKind::NotFound => Ok(None),
         Err(failure) => Err(failure),
     }
 }
 
-fn told(opened: &OpenRun) -> String {
+fn told(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
     let now = clock::now();
     let run = as_of(&opened.pipeline, opened.run(), now);
     let view = facts::present(opened, now);
     let definition = opened.pipeline.definition();
     let status = engine::status(&opened.pipeline, &run);
+    let liveness = facts::liveness(workspace, opened, now)?;
     let next = engine::next(&opened.pipeline, &run);
     let parts = [
         view.bypass.as_ref().map(|bypass| bypass.text()),
@@ -69,10 +70,11 @@ fn told(opened: &OpenRun) -> String {
         (definition.mode == Mode::Advisory).then(|| "NOT ENFORCED".to_owned()),
         Some(format!("{} {}", definition.name, run.id)),
         Some(format!("{} ({})", run.position.stage, status.word())),
+        Some(format!("{} {}", liveness.mark(), liveness.text())),
         next.first().and_then(next_words),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    views::line(&parts.join(" · "))
+    Ok(views::line(&parts.join(" · ")))
 }
 
 /// What comes next, in a few words.

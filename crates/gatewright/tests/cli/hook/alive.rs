@@ -72,6 +72,13 @@ impl Host {
             let shown = self.seat.project.run([screen]).succeeds().stdout;
             assert!(shown.contains(text), "{text}\n{shown}");
         }
+        let input = json!({ "session_id": SESSION }).to_string();
+        let line = self
+            .seat
+            .project
+            .run_with_input(["statusline"], &input)
+            .succeeds();
+        assert!(line.stdout.contains(text), "{text}\n{line}");
     }
 }
 
