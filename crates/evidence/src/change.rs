@@ -3,6 +3,7 @@
 //! The base is the manifest of the tree at the start and the commit of that time. Old lines come from that
 //! commit, and count only if they have the hash of the manifest: nobody can rewrite them since.
 
+mod commits;
 mod lines;
 mod old_text;
 mod picture;
@@ -20,6 +21,7 @@ use crate::git::Git;
 use crate::look_context::LookContext;
 use crate::repository::Repository;
 use crate::tree::{self, Tree, TreeFile};
+pub use commits::commit_change;
 use old_text::OldTexts;
 pub use picture::{PictureChange, TreePicture};
 pub use texts::{ChangedText, ChangedTexts, Side, Since, changed_texts};

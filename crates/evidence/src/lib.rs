@@ -46,6 +46,7 @@ mod system_path;
 pub use artifact::required_fields;
 pub use change::{
     ChangedText, ChangedTexts, PictureChange, Side, Since, TreePicture, changed_texts,
+    commit_change,
 };
 pub use content::{Content, Contents, hash};
 pub use error::Error;

@@ -10,6 +10,7 @@ use engine::{CallId, DispatchId, Source, StepId, Work};
 use evidence::artifact_path;
 use runtime::failure::Failure;
 use runtime::transact;
+use runtime::work_change::{self, StepCommits};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
@@ -208,11 +209,17 @@ impl Delivery for StepFolder {
         &mut self,
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
+        dispatch: DispatchId,
     ) -> Result<Delivered, Failure> {
         if self.merge_queue.wait(self.place, &self.stop).is_none() {
             return Ok(Delivered::Stopped);
         }
         let snapshot = self.worktrees.finish(&self.worktree)?;
+        let commits = StepCommits {
+            base: &snapshot.base,
+            result: &snapshot.commit,
+        };
+        work_change::keep_step(workspace, opened, dispatch, commits);
         let merge = || {
             let merged = self.worktrees.merge(&snapshot)?;
             let paths = match &merged {

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{Dispatch, DispatchId, RunId, TreeAccess};
-use evidence::{ChangedText, Side, TreePicture};
+use evidence::{ChangedText, PictureChange, Side, TreePicture};
 use serde_json::{Map, Value, json};
 use views::Untrusted;
-use views::change::{ChangeStat, ChangedFile, FileChange, WorkChangeState};
+use views::change::{ChangeStat, ChangedFile, FileChange, WorkChange, WorkChangeState};
+use views::facts::{Attempt, Timeline, Visit};
 
 use crate::change_report::Compared;
 use crate::state::{self, State};
@@ -21,30 +22,73 @@ const FOLDER: &str = "changes";
 /// A longer diff is cut; the list of files stays.
 const LONGEST_DIFF: usize = 512 * 1024;
 
-/// Takes the picture before the work, unless there is one: the same work may go on after a kill.
+/// Takes the picture before the work, unless there is one of this folder: the same work may go on after a kill, and a
+/// step that begins anew has another worktree.
 pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
     let path = before(&workspace.state, &opened.run().id, dispatch.id);
-    if !is_kept(workspace, dispatch) || path.exists() {
+    let folder = workspace.step_folder.as_deref();
+    if !may_change(dispatch) || has_picture(&path, folder) {
         return;
     }
     let none = BTreeMap::new();
-    let taken = workspace.looking(opened, &none, |looking| Ok(TreePicture::take(looking)));
+    let taken = workspace.looking(opened, &none, |looking| {
+        Ok(match folder {
+            Some(_) => TreePicture::of_commit(looking),
+            None => TreePicture::take(looking),
+        })
+    });
     if let Ok(Ok(picture)) = taken {
         let secrets = workspace.context.environment.secrets();
-        let _ = state::write_quickly(&path, &picture_json(&picture, secrets).to_string());
+        let mut value = picture_json(&picture, secrets);
+        value["folder"] = json!(folder);
+        let _ = state::write_quickly(&path, &value.to_string());
     }
 }
 
-/// Keeps what the work has changed so far. Its last call counts.
+/// Is there a picture of this folder of a step, or of the run's own?
+fn has_picture(path: &Path, folder: Option<&str>) -> bool {
+    let text = fs::read_to_string(path).ok();
+    let value: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
+    value.is_some_and(|value| value["folder"].as_str() == folder)
+}
+
+/// Keeps what the work has changed so far. Its last call counts. What a step changed is kept when it is delivered.
 pub fn keep(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
-    let run = &opened.run().id;
-    if !is_kept(workspace, dispatch) {
+    if !may_change(dispatch) || workspace.step_folder.is_some() {
         return;
     }
     if let Some(Ok(change)) = since_picture(workspace, opened, dispatch.id) {
-        let path = after(&workspace.state, run, dispatch.id);
-        let _ = state::write_quickly(&path, &change_json(&change).to_string());
+        keep_change(&workspace.state, &opened.run().id, dispatch.id, &change);
     }
+}
+
+/// Keeps what a step changed in a worktree of its own: from the commit that it began with to the commit with its result.
+pub fn keep_step(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    dispatch: DispatchId,
+    commits: StepCommits<'_>,
+) {
+    let project = workspace.project_of(opened);
+    let project = project.map_err(|failure| failure.message);
+    let compared =
+        project.and_then(|project| evidence::commit_change(&project, commits.base, commits.result));
+    if let Ok(found) = compared {
+        let change = redacted_change(found, workspace.context.environment.secrets());
+        keep_change(&workspace.state, &opened.run().id, dispatch, &change);
+    }
+}
+
+/// The commits with what a step began with and with what it left.
+#[derive(Clone, Copy, Debug)]
+pub struct StepCommits<'a> {
+    pub base: &'a str,
+    pub result: &'a str,
+}
+
+fn keep_change(state: &State, run: &RunId, dispatch: DispatchId, change: &Change) {
+    let path = after(state, run, dispatch);
+    let _ = state::write_quickly(&path, &change_json(change).to_string());
 }
 
 /// The work is over: the picture is not needed any more.
@@ -66,8 +110,34 @@ pub fn of(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: DispatchId) -> 
     let kept = text.ok().and_then(|text| parse_change(&text));
     match kept {
         Some(change) => seen(change, false),
-        None => unseen(why_unknown(opened)),
+        None => unseen(&why_unknown(opened)),
     }
+}
+
+/// What the work of a stage changed, or the work with a number (`d3`); all that was done, in its order.
+pub fn wanted(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    timeline: &Timeline,
+    word: &str,
+) -> Vec<WorkChange> {
+    let number = word.strip_prefix('d').and_then(|it| it.parse().ok());
+    let number = number.map(DispatchId);
+    let is_wanted = |visit: &Visit, attempt: &Attempt| {
+        visit.stage.as_str() == word || Some(attempt.dispatch) == number
+    };
+    let mut changes = Vec::new();
+    for visit in timeline.visits() {
+        let attempts = visit.attempts.iter().filter(|it| is_wanted(visit, it));
+        changes.extend(attempts.map(|attempt| WorkChange {
+            dispatch: attempt.dispatch,
+            agent: attempt.agent.clone(),
+            stage: visit.stage.clone(),
+            attempt: attempt.number,
+            state: of(workspace, opened, attempt.dispatch),
+        }));
+    }
+    changes
 }
 
 /// How much a piece of work changed, where that was kept at its end.
@@ -81,18 +151,24 @@ pub fn stat(state: &State, run: &RunId, dispatch: DispatchId) -> Option<ChangeSt
     })
 }
 
-/// A worker that may change nothing has no change, and a step works in a worktree of its own, which is merged.
-fn is_kept(workspace: &Workspace<'_>, dispatch: &Dispatch) -> bool {
-    dispatch.reach == TreeAccess::MayWrite && workspace.step_folder.is_none()
+/// A worker that may change nothing has no change.
+fn may_change(dispatch: &Dispatch) -> bool {
+    dispatch.reach == TreeAccess::MayWrite
 }
 
-fn why_unknown(opened: &OpenRun) -> &'static str {
+fn why_unknown(opened: &OpenRun) -> String {
+    let run = &opened.run().id;
     match opened.run().driver {
         engine::Driver::Headless => {
-            "nothing was kept, because it may change nothing, worked in a worktree of a step, or outside git"
+            "nothing was kept, because it may change nothing, its step was not merged, or it worked outside git"
+                .to_owned()
         }
-        engine::Driver::Guarded => "a hook has no time to keep the files before each piece of work",
-        engine::Driver::ByHand => "nobody saw the work",
+        engine::Driver::Guarded => format!(
+            "a hook has no time to keep the files before each piece of work; `gatewright diff {run}` shows the whole run"
+        ),
+        engine::Driver::ByHand => {
+            format!("nobody saw the work; `gatewright diff {run}` shows the whole run")
+        }
     }
 }
 
@@ -125,25 +201,29 @@ fn since_picture(
 ) -> Option<Result<Change, String>> {
     let path = before(&workspace.state, &opened.run().id, dispatch);
     let text = fs::read_to_string(path).ok()?;
-    let picture = parse_picture(&text)?;
-    let none = BTreeMap::new();
-    let compared = workspace.looking(opened, &none, |looking| Ok(picture.change(looking)));
+    let value: Value = serde_json::from_str(&text).ok()?;
+    let picture = parse_picture(&value)?;
+    let folder = value["folder"].as_str();
+    let folder = folder.unwrap_or_else(|| opened.stored.worktree());
+    let compared = workspace.looking_in(opened, folder, |looking| Ok(picture.change(looking)));
     let compared = match compared {
         Ok(compared) => compared,
         Err(failure) => Err(failure.message),
     };
     let secrets = workspace.context.environment.secrets();
-    Some(compared.map(|found| {
-        // Both sides are redacted, so that a secret that was there before is no change.
-        let files = found.files.into_iter().map(|file| redacted(file, secrets));
-        let files: Vec<ChangedText> = files.filter(|file| file.old != file.new).collect();
-        let Compared { files, diff } = Compared::of(&files, secrets, LONGEST_DIFF);
-        Change {
-            all: found.all,
-            files,
-            diff,
-        }
-    }))
+    Some(compared.map(|found| redacted_change(found, secrets)))
+}
+
+/// Both sides are redacted, so that a secret that was there before is no change.
+fn redacted_change(found: PictureChange, secrets: &[String]) -> Change {
+    let files = found.files.into_iter().map(|file| redacted(file, secrets));
+    let files: Vec<ChangedText> = files.filter(|file| file.old != file.new).collect();
+    let Compared { files, diff } = Compared::of(&files, secrets, LONGEST_DIFF);
+    Change {
+        all: found.all,
+        files,
+        diff,
+    }
 }
 
 fn redacted(file: ChangedText, secrets: &[String]) -> ChangedText {
@@ -173,8 +253,7 @@ fn picture_json(picture: &TreePicture, secrets: &[String]) -> Value {
     json!({ "commit": picture.commit, "files": files.collect::<Map<_, _>>() })
 }
 
-fn parse_picture(text: &str) -> Option<TreePicture> {
-    let value: Value = serde_json::from_str(text).ok()?;
+fn parse_picture(value: &Value) -> Option<TreePicture> {
     let side = |value: &Value| match (value["text"].as_str(), value["unseen"].as_str()) {
         (Some(text), _) => Side::Text(text.to_owned()),
         (None, Some(reason)) => Side::Unseen(reason.to_owned()),

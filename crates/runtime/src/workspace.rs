@@ -346,8 +346,18 @@ impl<'a> Workspace<'a> {
         opened: &OpenRun,
         look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let (run, folder) = (opened.run(), opened.stored.worktree());
-        self.with_look_context(&opened.pipeline, run, folder, &BTreeMap::new(), look)
+        self.looking_in(opened, opened.stored.worktree(), look)
+    }
+
+    /// The same, in this worktree.
+    pub(crate) fn looking_in<T>(
+        &self,
+        opened: &OpenRun,
+        folder: &str,
+        look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
+    ) -> Result<T, Failure> {
+        let none = BTreeMap::new();
+        self.with_look_context(&opened.pipeline, opened.run(), folder, &none, look)
     }
 
     /// Where the work that is read was done.

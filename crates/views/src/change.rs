@@ -240,21 +240,20 @@ impl ChangeReport {
         }
     }
 
-    /// All of it.
+    /// All of it, line by line.
+    pub fn lines(&self) -> Vec<(Style, String)> {
+        let mut lines = vec![(Style::Strong, self.heading())];
+        let files = self.file_lines(LISTED_FILES).into_iter();
+        lines.extend(files.map(|file| (Style::Normal, format!("  {file}"))));
+        let checks = self.checks.iter().flat_map(CheckRun::lines);
+        lines.extend(checks.map(|check| (Style::Dim, format!("  {check}"))));
+        lines.push((Style::Normal, String::new()));
+        lines.extend(diff_lines(&self.diff));
+        lines
+    }
+
     pub fn text(&self, paint: Paint) -> String {
-        let mut builder = TextBuilder::new(paint);
-        builder.line(Style::Strong, &self.heading());
-        for file in self.file_lines(LISTED_FILES) {
-            builder.line(Style::Normal, &format!("  {file}"));
-        }
-        for check in self.checks.iter().flat_map(CheckRun::lines) {
-            builder.line(Style::Dim, &format!("  {check}"));
-        }
-        builder.blank();
-        for line in self.diff.block().lines() {
-            builder.line(style(line), line);
-        }
-        builder.finish()
+        painted(&self.lines(), paint)
     }
 
     pub fn json(&self) -> Value {
@@ -333,27 +332,27 @@ impl WorkChange {
         format!("{dispatch} '{agent}' in {stage}, attempt {attempt}: {changed}")
     }
 
-    /// All of it.
-    pub fn text(&self, paint: Paint) -> String {
-        let mut builder = TextBuilder::new(paint);
-        builder.line(Style::Strong, &self.heading());
+    /// All of it, line by line.
+    pub fn lines(&self) -> Vec<(Style, String)> {
+        let mut lines = vec![(Style::Strong, self.heading())];
         if let WorkChangeState::Seen {
             files, all, diff, ..
         } = &self.state
         {
-            for file in files.iter().take(LISTED_FILES) {
-                builder.line(Style::Normal, &format!("  {}", file.line()));
-            }
+            let listed = files.iter().take(LISTED_FILES);
+            lines.extend(listed.map(|file| (Style::Normal, format!("  {}", file.line()))));
             let more = all.saturating_sub(files.len().min(LISTED_FILES));
             if more > 0 {
-                builder.line(Style::Dim, &format!("  … and {more} more"));
+                lines.push((Style::Dim, format!("  … and {more} more")));
             }
-            builder.blank();
-            for line in diff.block().lines() {
-                builder.line(style(line), line);
-            }
+            lines.push((Style::Normal, String::new()));
+            lines.extend(diff_lines(diff));
         }
-        builder.finish()
+        lines
+    }
+
+    pub fn text(&self, paint: Paint) -> String {
+        painted(&self.lines(), paint)
     }
 
     pub fn json(&self) -> Value {
@@ -378,6 +377,21 @@ impl WorkChange {
             "unknown": reason,
         })
     }
+}
+
+/// A diff is never wrapped: it is read, and applied, line by line.
+fn painted(lines: &[(Style, String)], paint: Paint) -> String {
+    let mut builder = TextBuilder::new(paint);
+    for (style, line) in lines {
+        builder.push(&paint.on(*style, line));
+    }
+    builder.finish()
+}
+
+fn diff_lines(diff: &Untrusted) -> Vec<(Style, String)> {
+    let text = diff.block();
+    let lines = text.lines();
+    lines.map(|line| (style(line), line.to_owned())).collect()
 }
 
 fn style(line: &str) -> Style {

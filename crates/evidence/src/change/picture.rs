@@ -34,6 +34,20 @@ pub struct PictureChange {
 }
 
 impl TreePicture {
+    /// The picture of a worktree whose commit holds every file that counts, as that of a step does before its work.
+    pub fn of_commit(looking: &LookContext<'_>) -> Result<Self, String> {
+        let repository = looking.project.repository.as_ref();
+        let repository = repository.ok_or("this folder is not a git repository")?;
+        let git = Git::find().map_err(|error| error.to_string())?;
+        let commit = git.head(&looking.project.root, &repository.git_dir);
+        Ok(Self {
+            commit: commit
+                .map_err(|error| error.to_string())?
+                .unwrap_or_default(),
+            files: BTreeMap::new(),
+        })
+    }
+
     /// Takes a picture. The error says why there is none.
     pub fn take(looking: &LookContext<'_>) -> Result<Self, String> {
         let repository = looking.project.repository.as_ref();

@@ -1,6 +1,5 @@
 //! `gatewright diff`: what a run has changed since it began, or what one stage or piece of work changed.
 
-use engine::DispatchId;
 use runtime::context::Context;
 use runtime::facts::RunReader;
 use runtime::failure::Failure;
@@ -9,7 +8,6 @@ use runtime::{change_report, clock, find_run, work_change};
 use serde_json::json;
 use views::Paint;
 use views::change::WorkChange;
-use views::facts::{Attempt, Visit};
 
 use crate::exit::Exit;
 use crate::output::Output;
@@ -17,7 +15,7 @@ use crate::output::Output;
 /// Show what a run has changed since it began, and the results of its checks
 ///
 /// Compares the files with those at the start of the run. Where the start was not recorded, with the last commit. With a stage or the number
-/// of a piece of work (d3): shows what each attempt changed, as it was kept at its end. That is kept of headless runs in git, without secrets.
+/// of a piece of work (d3): shows what each attempt changed, as it was kept at its end, also of parallel steps. That is kept of headless runs in git, without secrets.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Diff {
     /// The run's id, or its first characters [default: the only active run of this project, or its last run]
@@ -56,16 +54,7 @@ fn show_work(
 ) -> Result<Exit, Failure> {
     let mut reader = RunReader::new(opened.run().id.clone());
     reader.read_opened(workspace, opened, clock::now())?;
-    let number = wanted.strip_prefix('d').and_then(|it| it.parse().ok());
-    let number = number.map(DispatchId);
-    let is_wanted = |visit: &Visit, attempt: &Attempt| {
-        visit.stage.as_str() == wanted || Some(attempt.dispatch) == number
-    };
-    let mut changes = Vec::new();
-    for visit in reader.timeline().visits() {
-        let attempts = visit.attempts.iter().filter(|it| is_wanted(visit, it));
-        changes.extend(attempts.map(|attempt| change(workspace, opened, visit, attempt)));
-    }
+    let changes = work_change::wanted(workspace, opened, reader.timeline(), wanted);
     if changes.is_empty() {
         return Err(nothing(opened, wanted));
     }
@@ -76,21 +65,6 @@ fn show_work(
     let json = || json!({ "work": changes.iter().map(WorkChange::json).collect::<Vec<_>>() });
     output.facts(text, json)?;
     Ok(Exit::Success)
-}
-
-fn change(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    visit: &Visit,
-    attempt: &Attempt,
-) -> WorkChange {
-    WorkChange {
-        dispatch: attempt.dispatch,
-        agent: attempt.agent.clone(),
-        stage: visit.stage.clone(),
-        attempt: attempt.number,
-        state: work_change::of(workspace, opened, attempt.dispatch),
-    }
 }
 
 fn nothing(opened: &OpenRun, wanted: &str) -> Failure {

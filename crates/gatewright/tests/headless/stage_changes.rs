@@ -149,3 +149,68 @@ fn a_change_so_far_counts_from_the_start_also_after_a_kill() {
     assert_eq!(whole[0]["so_far"], false);
     assert_eq!(files(&whole[0])[0], "code.txt changed +2 -0");
 }
+
+/// Two steps side by side, each in a worktree of its own.
+const STEPS: &str = r#"
+name  = "steps"
+about = "Build two sides."
+start = "building"
+
+[stages.building]
+steps = [
+    { id = "left", title = "The left side", agent = "builder" },
+    { id = "right", title = "The right side", agent = "builder" },
+]
+max_parallel = 2
+on.done      = "complete"
+on.failed    = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// The left one commits half of its work, as agents do.
+const BUILDS: &str = r#"
+echo "$GATEWRIGHT_STEP token ghp_0123456789abcdefghijklmnopqrstuvwxyz" > "$GATEWRIGHT_STEP.txt"
+if [ "$GATEWRIGHT_STEP" = left ]; then
+    git add -A; git -c user.name=a -c user.email=a@b commit -qm half
+    echo more >> code.txt
+fi
+echo $$ >> "$here/workers"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+"#;
+
+#[test]
+fn each_parallel_step_has_its_own_change_also_while_it_works() {
+    let world = World::with(STEPS, BUILDS);
+    world.project.write("code.txt", "first\n");
+    let git = "git add code.txt && git -c user.name=a -c user.email=a@b commit -qm start";
+    assert!(world.project.shell(git).status().unwrap().success());
+    world.project.write("mine.txt", "of the person\n");
+    let run = world.begin(&world.line(""));
+    until("both work", || world.noted("workers").len() == 2);
+    let expected = [
+        vec!["code.txt changed +1 -0", "left.txt new +1 -0"],
+        vec!["right.txt new +1 -0"],
+    ];
+    let all = |so_far: bool| {
+        let mut found = work(&world, "building");
+        assert_eq!(found.len(), 2, "{found:?}");
+        found.sort_by_key(|work| std::cmp::Reverse(work["all"].as_u64()));
+        for (work, expected) in found.iter().zip(&expected) {
+            assert_eq!(work["so_far"], so_far, "{work}");
+            assert_eq!(files(work), *expected, "{work}");
+            let diff = work["diff"].as_str().unwrap();
+            assert!(!diff.contains("ghp_0123"), "{diff}");
+        }
+    };
+    all(true);
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    run.end().succeeds();
+    all(false);
+    let shown = world.gatewright("diff r-test d1").succeeds().stdout;
+    says(&shown, "'builder' in building");
+}

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    CutReason, Dispatch, Duty, Ending, Event, Fact, Fault, Happening, Reply, RunnerName, Service,
-    SessionEvent, Usage, Who, WorkEvent, WorkRef, WorkResult,
+    CutReason, Dispatch, DispatchId, Duty, Ending, Event, Fact, Fault, Happening, Reply,
+    RunnerName, Service, SessionEvent, Usage, Who, WorkEvent, WorkRef, WorkResult,
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
@@ -75,6 +75,7 @@ pub trait Delivery {
         &mut self,
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
+        dispatch: DispatchId,
     ) -> Result<Delivered, Failure>;
 }
 
@@ -254,7 +255,7 @@ impl Work<'_, '_> {
             && let Some(delivery) = &mut self.setup.delivery
         {
             self.workspace.check_lease(&self.record.run)?;
-            match delivery.deliver(self.workspace, &opened)? {
+            match delivery.deliver(self.workspace, &opened, self.dispatch.id)? {
                 Delivered::Done => {}
                 Delivered::Conflict(paths) => ending = conflict(&paths),
                 Delivered::Stopped => return Ok(None),

@@ -5,7 +5,7 @@ use testkit::Project;
 
 use super::seat::Seat;
 
-const STORY: &str = r#"
+pub(super) const STORY: &str = r#"
 name   = "story"
 about  = "Write a story and have it judged."
 begins = "session"
@@ -67,7 +67,7 @@ fn written(draft: &str) -> Seat {
     written_in(STORY, draft)
 }
 
-fn written_in(pipeline: &str, draft: &str) -> Seat {
+pub(super) fn written_in(pipeline: &str, draft: &str) -> Seat {
     let seat = Seat::enrolled_in("story", pipeline);
     write_draft(&seat, draft);
     seat

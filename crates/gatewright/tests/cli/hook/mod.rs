@@ -7,6 +7,7 @@
 mod alive;
 mod answers;
 mod bad;
+mod changed;
 mod edited;
 mod forged;
 mod handing;
