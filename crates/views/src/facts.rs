@@ -12,7 +12,7 @@ mod spine;
 mod timeline;
 mod worker;
 
-pub use evidence::{CommandEvidence, GateEvidence, GateState, ReviewEvidence, gates};
+pub use evidence::{CommandEvidence, FailedCheck, GateEvidence, GateState, ReviewEvidence, gates};
 pub use inbox::{Inbox, InboxEntry};
 pub(crate) use json::{gate_json, remark_json, visit_json};
 pub use liveness::{Liveness, LostReason, OwnerSign, QUIET_AFTER, QuietReason, Signs};

@@ -83,16 +83,24 @@ fn with_figures(
     opened: &OpenRun,
 ) -> Result<ReportView, Failure> {
     let (run, last) = (opened.run(), opened.stored.version);
-    let journal = workspace.store.journal(&run.id, 1, last)?;
-    let entries = journal.iter().map(|stored| &stored.entry);
-    let marks = RunMarks::of_journal(run, entries.clone());
-    let picture = Picture::of(&opened.pipeline, Some(&marks)).svg();
+    let mut marks = RunMarks::before_journal(run);
+    let mut fold = Some(GanttFold::new(&opened.pipeline));
+    workspace.store.walk_from(&run.id, 1, last, &mut |stored| {
+        marks.add(&stored.entry);
+        // The head of the report says that the journal is damaged.
+        if fold
+            .as_mut()
+            .is_some_and(|fold| fold.add(&stored.entry).is_err())
+        {
+            fold = None;
+        }
+        Ok(())
+    })?;
+    let picture = Picture::of(&opened.pipeline, Some(&marks.after_journal())).svg();
     let report = report.with_figure("The way", picture);
-    let mut fold = GanttFold::new(&opened.pipeline);
-    // The head of the report says that the journal is damaged.
-    if entries.map(|entry| fold.add(entry)).any(|it| it.is_err()) {
+    let Some(fold) = fold else {
         return Ok(report);
-    }
+    };
     let rows = fold.end(clock::now());
     Ok(report.with_figure("Who worked when", Gantt::of(&rows).svg()))
 }

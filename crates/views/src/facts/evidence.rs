@@ -11,6 +11,12 @@ use crate::safe::Untrusted;
 /// So many reviews of a gate are kept, the latest.
 const MOST_REVIEWS: usize = 50;
 
+/// So many failed runs of its commands are kept of a gate, the latest.
+const MOST_FAILURES: usize = 3;
+
+/// So much of the end of the output of a failed run is kept, in bytes.
+const LONGEST_TAIL: usize = 4_000;
+
 /// A gate of the pipeline, with what is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateEvidence {
@@ -25,9 +31,22 @@ pub struct GateEvidence {
     /// The latest run of its commands.
     pub verdict: Option<CheckVerdict>,
     pub commands: Vec<CommandEvidence>,
+    /// How often its commands failed before that.
+    pub failed_before: u64,
+    /// The latest of these.
+    pub failures: Vec<FailedCheck>,
     /// The current round of a review.
     pub round: Option<u32>,
     pub reviews: Vec<ReviewEvidence>,
+}
+
+/// A run of a gate's commands that failed, and was followed by another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedCheck {
+    pub entry: u64,
+    pub at: Time,
+    /// Those that failed, each with the end of its output.
+    pub commands: Vec<CommandEvidence>,
 }
 
 /// How far a gate can be relied on.
@@ -103,6 +122,10 @@ pub(super) struct GateRecord {
     subject: Option<Hash>,
     verdict: Option<CheckVerdict>,
     results: Vec<CheckResult>,
+    /// The entry of the latest run of its commands.
+    checked: u64,
+    failed: u64,
+    failures: Vec<FailedCheck>,
     round: Option<u32>,
     reviews: Vec<ReviewEvidence>,
 }
@@ -121,6 +144,15 @@ impl GateRecord {
         self.subject = Some(tree);
         self.verdict = Some(verdict);
         self.results = results.to_vec();
+        self.checked = entry;
+        if verdict == CheckVerdict::Failed {
+            self.failed += 1;
+            self.failures.push(failed_check(entry, at, results));
+        }
+        // One more than is shown: the latest run of the commands is not among those before it.
+        if self.failures.len() > MOST_FAILURES + 1 {
+            self.failures.remove(0);
+        }
     }
 
     pub(super) fn passed(&mut self, entry: u64, at: Time, gate: &Gate) {
@@ -161,7 +193,14 @@ fn is_gate(stage: &Stage) -> bool {
 fn evidence(run: &Run, stage: &Stage, timeline: &Timeline) -> GateEvidence {
     let record = timeline.gate(&stage.name).cloned().unwrap_or_default();
     let passed = run.gates.get(&stage.name);
+    let is_latest = |failure: &FailedCheck| failure.entry == record.checked;
+    let failed_before = record.failed - u64::from(record.failures.iter().any(is_latest));
+    let failures = record.failures.iter().filter(|it| !is_latest(it)).cloned();
+    let failures: Vec<FailedCheck> = failures.collect();
+    let first = failures.len().saturating_sub(MOST_FAILURES);
     GateEvidence {
+        failed_before,
+        failures: failures[first..].to_vec(),
         stage: stage.name.clone(),
         kind: crate::words::stage_kind(stage),
         state: state(run, &stage.name, passed, &record),
@@ -192,6 +231,31 @@ fn state(run: &Run, stage: &StageName, passed: Option<&Gate>, record: &GateRecor
         None if record.entry > 0 => GateState::Failed,
         None => GateState::Open,
     }
+}
+
+fn failed_check(entry: u64, at: Time, results: &[CheckResult]) -> FailedCheck {
+    let all = || results.iter().map(command);
+    let failed: Vec<CommandEvidence> = all().filter(|it| it.exit != Some(0)).collect();
+    // Also a command that ends with 0 fails, by what it printed.
+    let commands = if failed.is_empty() {
+        all().collect()
+    } else {
+        failed
+    };
+    let short = commands.into_iter().map(|it| CommandEvidence {
+        tail: Untrusted::new(end_of(it.tail.raw())),
+        ..it
+    });
+    FailedCheck {
+        entry,
+        at,
+        commands: short.collect(),
+    }
+}
+
+fn end_of(text: &str) -> &str {
+    let from = text.len().saturating_sub(LONGEST_TAIL);
+    &text[text.ceil_char_boundary(from)..]
 }
 
 fn command(result: &CheckResult) -> CommandEvidence {

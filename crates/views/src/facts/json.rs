@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Attempt, CheckAttempt, CommandEvidence, GateEvidence, Remark, ReviewEvidence, Visit};
+use super::{
+    Attempt, CheckAttempt, CommandEvidence, FailedCheck, GateEvidence, Remark, ReviewEvidence,
+    Visit,
+};
 use crate::time::rfc3339;
 use crate::words;
 
@@ -59,8 +62,18 @@ pub(crate) fn gate_json(gate: &GateEvidence) -> Value {
         "subject": gate.subject.map(|hash| hash.to_string()),
         "verdict": gate.verdict.map(|verdict| verdict.word()),
         "commands": gate.commands.iter().map(command_json).collect::<Vec<_>>(),
+        "failed_before": gate.failed_before,
+        "failures": gate.failures.iter().map(failure_json).collect::<Vec<_>>(),
         "round": gate.round,
         "reviews": gate.reviews.iter().map(review_json).collect::<Vec<_>>(),
+    })
+}
+
+fn failure_json(failure: &FailedCheck) -> Value {
+    json!({
+        "entry": failure.entry,
+        "at": rfc3339(failure.at),
+        "commands": failure.commands.iter().map(command_json).collect::<Vec<_>>(),
     })
 }
 

@@ -26,19 +26,31 @@ impl<'a> RunMarks<'a> {
 
     /// The same, with every way that the journal tells of.
     pub fn of_journal<'e>(run: &'a Run, entries: impl IntoIterator<Item = &'e Entry>) -> Self {
-        let mut marks = Self {
+        let mut marks = Self::before_journal(run);
+        for entry in entries {
+            marks.add(entry);
+        }
+        marks.after_journal()
+    }
+
+    /// For those who read the journal entry by entry: nothing is counted yet.
+    pub fn before_journal(run: &'a Run) -> Self {
+        Self {
             run,
             entered: BTreeMap::new(),
             taken: BTreeMap::new(),
-        };
-        for entry in entries {
-            marks.fold(&entry.fact);
         }
-        marks.entered.entry(run.position.stage.clone()).or_insert(1);
-        marks
     }
 
-    fn fold(&mut self, fact: &Fact) {
+    /// All entries were added.
+    pub fn after_journal(mut self) -> Self {
+        let here = self.run.position.stage.clone();
+        self.entered.entry(here).or_insert(1);
+        self
+    }
+
+    pub fn add(&mut self, entry: &Entry) {
+        let fact = &entry.fact;
         if let Fact::Moved(way) = fact {
             let taken = self.taken.entry((way.from.clone(), way.to.clone()));
             *taken.or_insert(0) += 1;

@@ -6,7 +6,7 @@ use engine::{CheckVerdict, Seconds, Status, Time};
 
 use super::ReportView;
 use super::gather::worked;
-use super::text::gate_words;
+use super::text::{failed_words, gate_words, output_end, short_command};
 use crate::facts::{
     Attempt, CommandEvidence, GateEvidence, GateState, Remark, RemarkKind, ReviewEvidence, Visit,
 };
@@ -54,16 +54,23 @@ fn gate(gate: &GateEvidence) -> String {
 
 fn evidence(gate: &GateEvidence) -> String {
     let commands = gate.commands.iter();
-    let commands = commands.map(|it| command(it, gate.state == GateState::Failed));
+    let commands = commands.map(|it| command(it, gate.state == GateState::Failed, None));
+    let failed = failed_words(gate);
+    let failed = failed.map(|words| format!("<li class=\"soft\">{words}</li>"));
+    let failures = gate.failures.iter().flat_map(|failure| {
+        let commands = failure.commands.iter();
+        commands.map(|it| command(it, true, Some(failure.entry)))
+    });
     let reviews = gate.reviews.iter().map(review);
-    let lines: String = commands.chain(reviews).collect();
+    let lines = commands.chain(failed).chain(failures).chain(reviews);
+    let lines: String = lines.collect();
     if lines.is_empty() {
         return lines;
     }
     format!("<ul class=\"commands more\">{lines}</ul>")
 }
 
-fn command(command: &CommandEvidence, with_output: bool) -> String {
+fn command(command: &CommandEvidence, with_output: bool, entry: Option<u64>) -> String {
     let tone = if command.exit == Some(0) {
         "good"
     } else {
@@ -71,16 +78,16 @@ fn command(command: &CommandEvidence, with_output: bool) -> String {
     };
     let mut text = format!(
         "<li><code>{}</code> <span class=\"chip {tone}\">{}</span> <span class=\"soft\">{}</span>",
-        escaped(command.command.raw()),
+        escaped(&short_command(command)),
         escaped(command.ended.raw()),
         duration(command.duration_ms)
     );
-    if with_output && !command.tail.raw().trim().is_empty() {
-        let _ = write!(
-            text,
-            "<pre>{}</pre>",
-            escaped_block(command.tail.raw().trim_end())
-        );
+    if let Some(entry) = entry {
+        let _ = write!(text, " <span class=\"soft\">entry {entry}</span>");
+    }
+    let output = output_end(command);
+    if with_output && !output.trim().is_empty() {
+        let _ = write!(text, "<pre>{}</pre>", escaped_block(&output));
     }
     text.push_str("</li>");
     text

@@ -1,9 +1,9 @@
 //! A report as Markdown, for a comment or the file that a run leaves.
 
 use super::gather::{place, worked};
-use super::text::gate_words;
+use super::text::{failed_words, gate_words, output_end, short_command};
 use super::{JournalIntegrity, PromiseState, ReportView};
-use crate::facts::{Attempt, GateEvidence, GateState, Remark, Visit};
+use crate::facts::{Attempt, CommandEvidence, GateEvidence, GateState, Remark, Visit};
 use crate::markdown::{escaped, fenced, quoted};
 use crate::time::{duration, span};
 use crate::words::{self, short};
@@ -80,11 +80,17 @@ fn gate(gate: &GateEvidence) -> Vec<String> {
     let name = escaped(gate.stage.as_str());
     let mut lines = vec![format!("- {mark} **{name}** {state}{subject}{entry}")];
     for command in &gate.commands {
-        let (text, ended) = (escaped(command.command.raw()), escaped(command.ended.raw()));
-        let took = duration(command.duration_ms);
-        lines.push(format!("  - {text}: {ended}, {took}"));
-        if gate.state == GateState::Failed && !command.tail.raw().trim().is_empty() {
-            lines.push(fenced(&command.tail.block(), 4));
+        lines.push(format!("  - {}", command_words(command)));
+        if gate.state == GateState::Failed {
+            lines.extend(output(command));
+        }
+    }
+    lines.extend(failed_words(gate).map(|words| format!("  - {words}")));
+    for failure in &gate.failures {
+        for command in &failure.commands {
+            let words = command_words(command);
+            lines.push(format!("  - ✗ {words}, entry {}", failure.entry));
+            lines.extend(output(command));
         }
     }
     lines.extend(gate.reviews.iter().map(|review| {
@@ -102,6 +108,19 @@ fn gate(gate: &GateEvidence) -> Vec<String> {
         )
     }));
     lines
+}
+
+fn command_words(command: &CommandEvidence) -> String {
+    let (text, ended) = (
+        escaped(&short_command(command)),
+        escaped(command.ended.raw()),
+    );
+    format!("{text}: {ended}, {}", duration(command.duration_ms))
+}
+
+fn output(command: &CommandEvidence) -> Option<String> {
+    let end = output_end(command);
+    (!end.trim().is_empty()).then(|| fenced(&end, 4))
 }
 
 fn remarks<'r>(remarks: impl Iterator<Item = &'r Remark>) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::gather::{place, worked};
 use super::{JournalIntegrity, PromiseState, ReportView, Tone};
-use crate::facts::{Attempt, GateEvidence, GateState, Remark, Visit};
+use crate::facts::{Attempt, CommandEvidence, GateEvidence, GateState, Remark, Visit};
 use crate::layout::{TextBuilder, cut, pad, width};
 use crate::paint::{Paint, Style};
 use crate::time::{duration, span};
@@ -17,8 +17,41 @@ const MOST_VISITS: usize = 200;
 /// A longer command is cut.
 const COMMAND_COLUMNS: usize = 70;
 
+/// On a page there is more room.
+const PAGE_COMMAND_COLUMNS: usize = 300;
+
 /// So many lines of the output of a command that failed.
 const TAIL_LINES: usize = 12;
+
+/// The end of the output of a command, for every form of the report.
+pub(super) fn output_end(command: &CommandEvidence) -> String {
+    let tail = command.tail.block();
+    let tail = tail.trim_end();
+    let first = tail.lines().count().saturating_sub(TAIL_LINES);
+    let lines: Vec<&str> = tail.lines().skip(first).collect();
+    lines.join("\n")
+}
+
+/// The command on one line, for a page.
+pub(super) fn short_command(command: &CommandEvidence) -> String {
+    cut(&command.command.line(), PAGE_COMMAND_COLUMNS)
+}
+
+/// `failed 4 times before; the latest 3:`.
+pub(super) fn failed_words(gate: &GateEvidence) -> Option<String> {
+    let shown = gate.failures.len() as u64;
+    let times = match gate.failed_before {
+        0 => return None,
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        more => format!("{more} times"),
+    };
+    Some(if shown < gate.failed_before {
+        format!("failed {times} before; the latest {shown}:")
+    } else {
+        format!("failed {times} before:")
+    })
+}
 
 pub(super) fn render(view: &ReportView, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
@@ -125,15 +158,23 @@ fn gate_lines(builder: &mut TextBuilder, gate: &GateEvidence) {
     let line = format!("  {mark} {} {state}{subject}{entry}", gate.stage);
     builder.line(style, &line);
     for command in &gate.commands {
-        let (text, ended) = (command.command.line(), command.ended.line());
-        let took = duration(command.duration_ms);
-        let text = cut(&text, COMMAND_COLUMNS);
-        builder.line(Style::Normal, &format!("      {text}: {ended}, {took}"));
+        builder.line(Style::Normal, &format!("      {}", command_words(command)));
         if gate.state == GateState::Failed {
-            let tail = command.tail.block();
-            let first = tail.lines().count().saturating_sub(TAIL_LINES);
-            let tail: Vec<&str> = tail.lines().skip(first).collect();
-            builder.block(8, Style::Dim, &tail.join("\n"));
+            builder.block(8, Style::Dim, &output_end(command));
+        }
+    }
+    if let Some(words) = failed_words(gate) {
+        builder.line(Style::Normal, &format!("      {words}"));
+    }
+    for failure in &gate.failures {
+        for command in &failure.commands {
+            let line = format!(
+                "      ✗ {} · entry {}",
+                command_words(command),
+                failure.entry
+            );
+            builder.line(Style::Normal, &line);
+            builder.block(8, Style::Dim, &output_end(command));
         }
     }
     for review in &gate.reviews {
@@ -146,6 +187,12 @@ fn gate_lines(builder: &mut TextBuilder, gate: &GateEvidence) {
         let line = format!("      reviewer {}{agent} {said}", review.reviewer);
         builder.line(Style::Normal, &format!("{line} · entry {}", review.entry));
     }
+}
+
+fn command_words(command: &CommandEvidence) -> String {
+    let text = cut(&command.command.line(), COMMAND_COLUMNS);
+    let took = duration(command.duration_ms);
+    format!("{text}: {}, {took}", command.ended.line())
 }
 
 fn section<'r>(

@@ -199,3 +199,39 @@ fn a_picture_stands_in_the_page_before_the_stages() {
     );
     assert!(picture < stages);
 }
+
+#[test]
+fn the_output_of_checks_that_failed_before_is_quoted_bounded_and_counted() {
+    let mut play = waiting();
+    for number in 1..=6 {
+        let noise = "noise\n".repeat(3_000);
+        play.check_text(&format!("{noise}the <b>reason</b> {number}\n"));
+    }
+    let view = report(&play);
+    let gates = view.journal.gates.iter();
+    let gate = gates.clone().find(|it| it.stage.as_str() == "linting");
+    let gate = gate.unwrap();
+    // The sixth is the latest run of the commands, which stands there anyway.
+    assert_eq!(gate.failed_before, 5);
+    assert_eq!(gate.failures.len(), 3);
+    let json = view.json();
+    assert!(json.to_string().contains("\"failed_before\":5"), "{json}");
+    for (page, escaped) in [
+        (view.text(Paint::Plain), "<b>reason</b>"),
+        (view.markdown(), "<b>reason</b>"),
+        (view.html(), "&lt;b&gt;reason&lt;/b&gt;"),
+    ] {
+        for (number, is_quoted) in [
+            (1, false),
+            (2, false),
+            (3, true),
+            (4, true),
+            (5, true),
+            (6, true),
+        ] {
+            let quoted = format!("the {escaped} {number}");
+            assert_eq!(page.contains(&quoted), is_quoted, "{quoted}\n{page}");
+        }
+        assert!(page.matches("noise").count() < 400, "{page}");
+    }
+}
