@@ -211,6 +211,7 @@ impl RunsReader {
         let run = as_of(&opened.pipeline, opened.run(), now);
         let signs = signs::of(workspace, &opened, &run, now)?;
         let row = RunRow::new(&opened.pipeline, &run, context(&opened, &run, now));
+        let row = row.with_repository(&opened.stored.project);
         Ok(Some(row.with_liveness(Liveness::of(&signs))))
     }
 }
@@ -374,7 +375,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         // Whose it is, only the run knows.
         Status::Running => None,
     };
-    RunRow {
+    let row = RunRow {
         run: summary.id.clone(),
         pipeline: summary.pipeline.clone(),
         integrity,
@@ -384,6 +385,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         stage: summary.stage.clone(),
         task: Untrusted::new(&summary.task),
         project: Untrusted::new(&summary.worktree),
+        repository: Untrusted::new(&summary.worktree),
         driver: summary.driver,
         mode: Mode::Enforced,
         freshness: Freshness::Fresh,
@@ -395,5 +397,6 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         started_at: summary.started_at,
         touched_at: summary.updated_at,
         idle,
-    }
+    };
+    row.with_repository(&summary.project)
 }

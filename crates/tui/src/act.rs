@@ -1,7 +1,7 @@
 //! What a person does to a run from the screen: the same requests as by the commands, judged by the engine.
 
 use engine::{Happening, PersonEvent, Refusal, Reply, Time};
-use runtime::answers::{Chosen, answered, chosen};
+use runtime::answers::{Chosen, Edits, answered, chosen, edits_key, edits_taken};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::ids;
@@ -24,10 +24,19 @@ pub(crate) fn act(context: &Context, act: &Act) -> Told {
 
 fn submit(context: &Context, act: &Act) -> Result<Decided, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
+    let key = ids::key()?;
+    if takes_edits(&act.deed) {
+        // The person takes their changes first: then the answer is about them.
+        let mut take = |_: &Workspace<'_>, _: &OpenRun, _: Time| Ok(edits_taken());
+        let taken = transact::command(&mut workspace, &act.run, &edits_key(&key)?, &mut take)?;
+        if refusal(&taken.reply).is_some() {
+            return Ok(taken);
+        }
+    }
     let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
         request(workspace, opened, &act.deed, at)
     };
-    transact::command(&mut workspace, &act.run, &ids::key()?, &mut make)
+    transact::command(&mut workspace, &act.run, &key, &mut make)
 }
 
 fn request(
@@ -37,7 +46,7 @@ fn request(
     at: Time,
 ) -> Result<Request, Failure> {
     match deed {
-        Deed::Choose { choice, words } => {
+        Deed::Choose { choice, words, .. } => {
             let text = words.as_deref();
             chosen(workspace, opened, Chosen { choice, text }, at)
         }
@@ -68,6 +77,13 @@ fn told(act: &Act, decided: &Decided) -> Told {
                 text: format!("✓ {} {done}; it is in {stage} now", act.run),
             }
         }
+    }
+}
+
+fn takes_edits(deed: &Deed) -> bool {
+    match deed {
+        Deed::Choose { edits, .. } => *edits == Edits::Taken,
+        Deed::AnswerAll(_) | Deed::Retry | Deed::Cancel { .. } => false,
     }
 }
 

@@ -3,6 +3,9 @@
 mod help;
 mod keys;
 mod list;
+mod recent;
+
+use std::ops::Range;
 
 use engine::Status;
 use ratatui_core::buffer::Buffer;
@@ -12,7 +15,9 @@ use views::facts::{Inbox, Liveness};
 use views::{Style, cut, width};
 
 use crate::age::liveness_text;
-use crate::screen::{DocLine, Focus, Mode, Piece, RunAreas, Screen, Tab, window_start};
+use crate::screen::{
+    DocLine, Focus, Mode, Pager, Piece, RunAreas, Screen, Tab, TextView, window_start,
+};
 
 /// With less room, the beginning of a text says nothing.
 const LEAST_CUT: usize = 4;
@@ -39,18 +44,10 @@ pub(crate) fn draw(screen: &Screen, buffer: &mut Buffer) {
         draw_rule(buffer, rule);
     }
     if let Some(run) = areas.run {
-        match &screen.mode {
-            Mode::Help => help::draw(buffer, &run),
-            Mode::Reading { text, cursor } => {
-                let title = [Piece::new(Style::Strong, text.title.as_str())];
-                put(buffer, run.head, &title);
-                draw_document(buffer, run.document, &screen.document(), *cursor, true);
-            }
-            Mode::Normal
-            | Mode::Filter
-            | Mode::Command { .. }
-            | Mode::Answer { .. }
-            | Mode::Confirm { .. } => draw_run(screen, buffer, &run),
+        match (&screen.mode, screen.pager()) {
+            (Mode::Help, _) => help::draw(buffer, &run),
+            (_, Some(pager)) => draw_pager(screen, buffer, &run, pager),
+            (_, None) => draw_run(screen, buffer, &run),
         }
     }
     if let Some(area) = areas.prompt {
@@ -61,11 +58,23 @@ pub(crate) fn draw(screen: &Screen, buffer: &mut Buffer) {
 
 /// How many wait, live and are lost: what one sees first.
 fn header(screen: &Screen) -> Vec<Piece> {
+    let mut pieces = all_of_header(screen);
+    let columns: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
+    // Where there is no room for all, that nothing waits is the least news.
+    if columns > usize::from(screen.size.columns) && pieces.len() > 2 {
+        pieces.retain(|piece| piece.text != NOTHING_WAITS);
+    }
+    pieces
+}
+
+const NOTHING_WAITS: &str = " nothing waits for you";
+
+fn all_of_header(screen: &Screen) -> Vec<Piece> {
     let waiting = screen.runs.inbox.entries().len();
     let mut pieces = vec![Piece::new(Style::Strong, " gatewright ")];
     match Inbox::count_line(waiting) {
         Some(line) => pieces.push(Piece::new(Style::Wait, format!(" ? {line}"))),
-        None if screen.is_loaded => pieces.push(Piece::new(Style::Dim, " nothing waits for you")),
+        None if screen.is_loaded => pieces.push(Piece::new(Style::Dim, NOTHING_WAITS)),
         None => pieces.push(Piece::new(Style::Dim, " reading …")),
     }
     let count = |is: fn(Liveness) -> bool| {
@@ -126,6 +135,33 @@ fn draw_run(screen: &Screen, buffer: &mut Buffer, areas: &RunAreas) {
     draw_document(buffer, areas.document, &lines, screen.cursor, has_cursor);
 }
 
+fn draw_pager(screen: &Screen, buffer: &mut Buffer, areas: &RunAreas, pager: &Pager) {
+    let title = [Piece::new(Style::Strong, pager.text.title.as_str())];
+    put(buffer, areas.head, &title);
+    if areas.head.height > 1 {
+        let below = Rect::new(areas.head.x, areas.head.y + 1, areas.head.width, 1);
+        let lines = count_of(pager.text.lines.len());
+        let parts: Vec<String> = [lines].into_iter().chain(view_notes(&pager.view)).collect();
+        put(buffer, below, &[Piece::new(Style::Dim, parts.join(" · "))]);
+    }
+    let lines = screen.document();
+    draw_document(buffer, areas.document, &lines, pager.cursor, true);
+}
+
+fn count_of(lines: usize) -> String {
+    match lines {
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
+    }
+}
+
+/// How a long text is shown, and what is searched in it.
+fn view_notes(view: &TextView) -> Vec<String> {
+    let search = Some(view.wanted.as_str()).filter(|wanted| !wanted.is_empty());
+    let search = search.map(|wanted| format!("/{}", views::line(wanted)));
+    search.into_iter().chain(view.note()).collect()
+}
+
 fn over_piece(status: &Status) -> Piece {
     let (style, mark) = match status {
         Status::Completed => (Style::Good, "✓"),
@@ -163,7 +199,9 @@ fn tab_note(screen: &Screen) -> String {
     if screen.follows {
         parts.push("follows".to_owned());
     }
-    if !screen.line_filter.is_empty() {
+    if screen.tab == Tab::Output {
+        parts.extend(view_notes(&screen.output_view));
+    } else if !screen.line_filter.is_empty() {
         parts.push(format!("/{}", screen.line_filter));
     }
     let output = screen.shown_run().and_then(|run| {
@@ -191,6 +229,9 @@ fn draw_document(
     for (row, (place, line)) in (area.y..area.bottom()).zip(shown) {
         let here = Rect::new(area.x, row, area.width, 1);
         put(buffer, here, &line.pieces);
+        for mark in &line.marks {
+            buffer.set_style(marked(here, mark), CellStyle::new().add_modifier(FOUND));
+        }
         if has_cursor && place == cursor {
             buffer.set_style(here, CellStyle::new().add_modifier(Modifier::REVERSED));
             // What can be opened has a mark.
@@ -200,6 +241,19 @@ fn draw_document(
             }
         }
     }
+}
+
+/// What was found.
+const FOUND: Modifier = Modifier::BOLD.union(Modifier::UNDERLINED);
+
+/// These columns of a line, as far as they are shown.
+fn marked(line: Rect, columns: &Range<usize>) -> Rect {
+    let column = |at: usize| {
+        let at = u16::try_from(at).unwrap_or(u16::MAX);
+        line.x.saturating_add(at).min(line.right())
+    };
+    let (from, to) = (column(columns.start), column(columns.end));
+    Rect::new(from, line.y, to - from, 1)
 }
 
 fn draw_rule(buffer: &mut Buffer, area: Rect) {

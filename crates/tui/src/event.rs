@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use engine::{DispatchId, Hash, Outcome, RunId, Time};
+use engine::{AgentName, DispatchId, Hash, Outcome, RunId, StageName, Time};
+use runtime::answers::Edits;
+use views::change::ChangeStat;
 use views::facts::{Inbox, SpineStage};
 use views::history::HistoryView;
 use views::list::RunRow;
@@ -107,6 +109,30 @@ pub(crate) struct RunFacts {
     pub workers: Vec<WorkerName>,
     /// The output of one of them, where it is shown.
     pub output: Option<WorkerText>,
+    /// What each piece of work changed, the latest last, where it is shown.
+    pub changes: Vec<ChangeRow>,
+}
+
+/// One piece of work, and how much it changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChangeRow {
+    pub dispatch: DispatchId,
+    pub agent: AgentName,
+    pub stage: StageName,
+    /// Its number at the stage.
+    pub attempt: u32,
+    pub extent: ChangeExtent,
+}
+
+/// How much a piece of work changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeExtent {
+    /// As it was kept at its end.
+    Known(ChangeStat),
+    /// It is at work.
+    Open,
+    /// Nothing was kept; the open text says why.
+    Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,6 +155,15 @@ pub(crate) struct WorkerText {
 pub(crate) struct OpenText {
     pub title: String,
     pub lines: Vec<(Style, String)>,
+    /// How it is shown first; a key changes it.
+    pub wrapping: Wrapping,
+}
+
+/// Are long lines broken?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wrapping {
+    On,
+    Off,
 }
 
 /// One line for the person.
@@ -151,8 +186,23 @@ pub(crate) enum Effect {
 /// A text that can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextTarget {
-    Why { run: RunId, entry: u64 },
-    Artifact { name: String, content: Hash },
+    Why {
+        run: RunId,
+        entry: u64,
+    },
+    Artifact {
+        name: String,
+        content: Hash,
+    },
+    /// What the run has changed since it began.
+    Change {
+        run: RunId,
+    },
+    /// What the work of a stage changed, or the work with a number (`d3`).
+    WorkChange {
+        run: RunId,
+        of: String,
+    },
 }
 
 /// What a person does to a run.
@@ -167,6 +217,8 @@ pub(crate) enum Deed {
     Choose {
         choice: String,
         words: Option<String>,
+        /// Does the person take what they changed in the files of artifacts?
+        edits: Edits,
     },
     /// Answers to a worker's questions, by their ids.
     AnswerAll(Vec<(String, String)>),

@@ -1,5 +1,7 @@
 //! Reads the facts for the screen: all runs, one run, and the texts that somebody opens.
 
+mod changes;
+
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::rc::Rc;
@@ -20,8 +22,10 @@ use views::list::RunRow;
 use views::{Paint, Style, Untrusted};
 
 use crate::event::{
-    Event, OpenText, RunFacts, RunsFacts, TextTarget, Told, WorkerName, WorkerText,
+    Event, OpenText, RunFacts, RunsFacts, TextTarget, Told, WorkerName, WorkerText, Wrapping,
 };
+
+use changes::KeptChanges;
 
 /// So many of the latest entries are shown; `gatewright history` shows all.
 const MOST_ENTRIES: u64 = 500;
@@ -38,8 +42,13 @@ const LONGEST_TEXT: usize = 256 * 1024;
 /// What the screen shows now.
 pub(crate) struct Wanted {
     pub run: Option<RunId>,
-    /// Is the output of a worker shown, and of which?
-    pub output: Option<WantedOutput>,
+    pub detail: Option<WantedDetail>,
+}
+
+/// What is read of the run only where it is shown.
+pub(crate) enum WantedDetail {
+    Output(WantedOutput),
+    Changes,
 }
 
 pub(crate) enum WantedOutput {
@@ -55,6 +64,7 @@ pub(crate) struct Reader<'c> {
     run: Option<(RunId, RunReader)>,
     entries: LatestEntries,
     log: Option<OpenLog>,
+    changes: KeptChanges,
     inbox: Inbox,
     /// Why some runs show little.
     unreadable: Vec<String>,
@@ -107,6 +117,7 @@ impl<'c> Reader<'c> {
             run: None,
             entries: LatestEntries::default(),
             log: None,
+            changes: KeptChanges::default(),
             inbox: Inbox::default(),
             unreadable: Vec::new(),
             change: None,
@@ -155,7 +166,7 @@ impl<'c> Reader<'c> {
         let Some(run) = &wanted.run else {
             return Vec::new();
         };
-        let read = self.read_run(run, wanted.output.as_ref());
+        let read = self.read_run(run, wanted.detail.as_ref());
         match read {
             Ok(Some(facts)) => vec![Event::Run(Box::new(facts))],
             Ok(None) => Vec::new(),
@@ -234,7 +245,7 @@ impl<'c> Reader<'c> {
     fn read_run(
         &mut self,
         run: &RunId,
-        wanted: Option<&WantedOutput>,
+        wanted: Option<&WantedDetail>,
     ) -> Result<Option<RunFacts>, Failure> {
         let Some(workspace) = &mut self.workspace else {
             return Ok(None);
@@ -251,9 +262,20 @@ impl<'c> Reader<'c> {
             entries: self.entries.of(workspace, &opened)?,
             workers: Vec::new(),
             output: None,
+            changes: match wanted {
+                Some(WantedDetail::Changes) => {
+                    self.changes
+                        .rows(&workspace.state, &opened, reader.timeline())
+                }
+                Some(WantedDetail::Output(_)) | None => Vec::new(),
+            },
         };
         self.run = Some((run.clone(), reader));
-        Ok(Some(self.with_output(run, facts, wanted)))
+        let output = match wanted {
+            Some(WantedDetail::Output(output)) => Some(output),
+            Some(WantedDetail::Changes) | None => None,
+        };
+        Ok(Some(self.with_output(run, facts, output)))
     }
 
     /// The same with the output of a worker, where that is shown.
@@ -285,8 +307,13 @@ impl<'c> Reader<'c> {
 
     fn text(&mut self, target: &TextTarget) -> Result<OpenText, Failure> {
         let gone = || Failure::not_found("the store is gone").hint("retry");
-        let workspace = self.workspace.as_ref().ok_or_else(gone)?;
+        let workspace = self.workspace.as_mut().ok_or_else(gone)?;
         match target {
+            TextTarget::Change { run } => changes::of_run(workspace, run),
+            TextTarget::WorkChange { run, of } => {
+                let known = self.run.as_ref().filter(|(shown, _)| shown == run);
+                changes::of_work(workspace, run, of, known.map(|(_, reader)| reader))
+            }
             TextTarget::Why { run, entry } => {
                 let why = explain::why(workspace, run, *entry)?.text(Paint::Plain);
                 Ok(OpenText {
@@ -295,6 +322,7 @@ impl<'c> Reader<'c> {
                         .lines()
                         .map(|line| (Style::Normal, line.to_owned()))
                         .collect(),
+                    wrapping: Wrapping::On,
                 })
             }
             TextTarget::Artifact { name, content } => {
@@ -303,6 +331,7 @@ impl<'c> Reader<'c> {
                 Ok(OpenText {
                     title: views::line(name),
                     lines: text_lines(&text.ok_or_else(missing)?),
+                    wrapping: Wrapping::On,
                 })
             }
         }

@@ -5,6 +5,7 @@ mod document;
 mod geometry;
 mod keys;
 mod list;
+mod text_view;
 mod update;
 
 use engine::{DispatchId, RunId, Time};
@@ -13,9 +14,10 @@ use views::Style;
 pub(crate) use command::COMMANDS;
 pub(crate) use document::{DocLine, Piece};
 pub(crate) use geometry::{RunAreas, window_start};
-pub(crate) use list::{Item, ListLine, ListSection, QuestionLine};
+pub(crate) use list::{Item, ListLine, ListSection, QuestionLine, RepositoryRuns};
+pub(crate) use text_view::{Pager, TextView};
 
-use crate::event::{OpenText, RunFacts, RunsFacts, Size, Told};
+use crate::event::{RunFacts, RunsFacts, Size, Told, Wrapping};
 
 /// Narrower than this, the list and the run are shown one after the other.
 pub(crate) const WIDE: u16 = 110;
@@ -37,6 +39,7 @@ pub(crate) struct Screen {
     pub(crate) follows: bool,
     /// Whose output is shown; the latest worker's where there is none.
     pub(crate) worker: Option<DispatchId>,
+    pub(crate) output_view: TextView,
     /// Only runs with this text are listed.
     pub(crate) list_filter: String,
     /// Only lines with this text are shown of the run.
@@ -61,15 +64,17 @@ pub(crate) enum Tab {
     Output,
     Gates,
     Artifacts,
+    Changes,
 }
 
 impl Tab {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Overview,
         Self::Journal,
         Self::Output,
         Self::Gates,
         Self::Artifacts,
+        Self::Changes,
     ];
 
     pub(crate) fn title(self) -> &'static str {
@@ -79,6 +84,7 @@ impl Tab {
             Self::Output => "output",
             Self::Gates => "gates",
             Self::Artifacts => "artifacts",
+            Self::Changes => "changes",
         }
     }
 
@@ -97,7 +103,7 @@ impl Tab {
     pub(crate) fn grows(self) -> bool {
         match self {
             Self::Journal | Self::Output => true,
-            Self::Overview | Self::Gates | Self::Artifacts => false,
+            Self::Overview | Self::Gates | Self::Artifacts | Self::Changes => false,
         }
     }
 }
@@ -108,6 +114,11 @@ pub(crate) enum Mode {
     Normal,
     Help,
     Filter,
+    /// A person types what to search for: in the open text, or in the output.
+    Search {
+        typed: String,
+        pager: Option<Box<Pager>>,
+    },
     Command {
         typed: String,
     },
@@ -124,10 +135,7 @@ pub(crate) enum Mode {
         reason: String,
         typed: String,
     },
-    Reading {
-        text: OpenText,
-        cursor: usize,
-    },
+    Reading(Pager),
 }
 
 impl Screen {
@@ -147,6 +155,7 @@ impl Screen {
             cursor: 0,
             follows: false,
             worker: None,
+            output_view: TextView::new(Wrapping::On),
             list_filter: String::new(),
             line_filter: String::new(),
             mode: Mode::Normal,
@@ -184,12 +193,16 @@ impl Screen {
     /// The lines of the open text, or of the shown run.
     pub(crate) fn document(&self) -> Vec<DocLine> {
         let columns = self.document_columns();
+        if let Some(pager) = self.pager() {
+            return document::of_text(&pager.text.lines, columns, &pager.view);
+        }
         match &self.mode {
-            Mode::Reading { text, .. } => document::wrapped_text(&text.lines, columns),
             Mode::Answer { given, .. } => document::of_question(self, given.len(), columns),
             Mode::Normal
             | Mode::Help
             | Mode::Filter
+            | Mode::Search { .. }
+            | Mode::Reading(_)
             | Mode::Command { .. }
             | Mode::Confirm { .. } => document::of_run(self, columns),
         }

@@ -35,7 +35,7 @@ pub(crate) struct Terminal {
     shown: Buffer,
     title: String,
     resized: Arc<AtomicBool>,
-    _keeper: Keeper,
+    _keeper: Option<Keeper>,
 }
 
 /// What came from the person.
@@ -48,6 +48,18 @@ pub(crate) enum Typed {
 
 impl Terminal {
     pub(crate) fn open(paint: Paint) -> Result<Self, Failure> {
+        Self::take(paint, |file| {
+            let mut keeper = Keeper::start(file).ok_or_else(no_terminal)?;
+            keeper.screen_taken();
+            Ok(Some(keeper))
+        })
+    }
+
+    /// Takes the terminal. The keeper, if there is one, gives it back where this process cannot.
+    pub(crate) fn take(
+        paint: Paint,
+        keeper: impl FnOnce(&File) -> Result<Option<Keeper>, Failure>,
+    ) -> Result<Self, Failure> {
         let path = Path::new(PATH);
         let opened = OpenOptions::new().read(true).write(true).open(path);
         let mut file = opened.map_err(|_| no_terminal())?;
@@ -56,8 +68,7 @@ impl Terminal {
         }
         let failed = |cause: rustix::io::Errno| Failure::file("set", path)(cause.into());
         let before = tcgetattr(&file).map_err(failed)?;
-        let mut keeper = Keeper::start(&file).ok_or_else(no_terminal)?;
-        keeper.screen_taken();
+        let keeper = keeper(&file)?;
         restore_in_panic();
         let resized = Arc::new(AtomicBool::new(false));
         let window = signal_hook::consts::SIGWINCH;

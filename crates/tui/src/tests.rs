@@ -3,3 +3,5 @@
 mod acting;
 mod pictures;
 mod played;
+mod restored;
+mod texts;

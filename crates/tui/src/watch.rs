@@ -14,7 +14,7 @@ use views::progress::TerminalSize;
 
 use crate::act::act;
 use crate::event::{Effect, Event, Size};
-use crate::reader::{Reader, Wanted, WantedOutput};
+use crate::reader::{Reader, Wanted, WantedDetail, WantedOutput};
 use crate::screen::{Screen, Tab};
 use crate::terminal::{Terminal, Typed, USUAL_SIZE};
 use crate::{ansi, draw, input};
@@ -103,7 +103,11 @@ fn wanted(screen: &Screen) -> Wanted {
     let output = screen.worker.map_or(WantedOutput::Latest, WantedOutput::Of);
     Wanted {
         run: screen.selected_run().cloned(),
-        output: (screen.tab == Tab::Output).then_some(output),
+        detail: match screen.tab {
+            Tab::Output => Some(WantedDetail::Output(output)),
+            Tab::Changes => Some(WantedDetail::Changes),
+            Tab::Overview | Tab::Journal | Tab::Gates | Tab::Artifacts => None,
+        },
     }
 }
 

@@ -34,7 +34,10 @@ pub struct RunRow {
     pub liveness: Option<Liveness>,
     pub stage: StageName,
     pub task: Untrusted,
+    /// The worktree in which it was started.
     pub project: Untrusted,
+    /// The folder of its repository, which all of its worktrees share; without git its folder.
+    pub repository: Untrusted,
     pub driver: Driver,
     pub mode: Mode,
     pub freshness: Freshness,
@@ -85,6 +88,7 @@ impl RunRow {
             stage: run.position.stage.clone(),
             task: Untrusted::new(&run.task),
             project: Untrusted::new(context.project),
+            repository: Untrusted::new(context.project),
             driver: run.driver,
             mode: pipeline.definition().mode,
             freshness: context.freshness,
@@ -102,6 +106,12 @@ impl RunRow {
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
         self.liveness = Some(liveness);
+        self
+    }
+
+    /// The same with the project that the store has for it: git's folder, or the folder itself.
+    pub fn with_repository(mut self, key: &str) -> Self {
+        self.repository = Untrusted::new(key.strip_suffix("/.git").unwrap_or(key));
         self
     }
 

@@ -11,7 +11,7 @@ use crate::output::{Format, Output};
 /// Watch all runs on a screen: what waits for you, who is alive, each run in detail
 ///
 /// Shows the questions that wait in all projects, the runs with their liveness, and of the selected run its stages, journal,
-/// output, gates and artifacts. A person at the terminal can answer questions there. The keys are on the last line; `?` shows all.
+/// output, gates, artifacts and changes. A person at the terminal can answer questions there. The keys are on the last line; `?` shows all.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Watch {
     /// Print one picture and end; needs no terminal

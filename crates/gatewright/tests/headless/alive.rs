@@ -3,53 +3,14 @@
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::fixture::{ONE, World, says, until};
+use super::fixture::{World, says, until};
+use super::owners::{ASKS, let_go, owned};
 
-/// Works until it is let go, and leaves what it must.
-const LONG: &str = r#"
-echo $$ >> "$here/workers"
+/// What the worker of a run says before it works on.
+const SAYS: &str = r#"
 echo '{"type":"thinking"}'
 echo "reading the \033[31mplan"
-while [ ! -e "$here/go" ]; do sleep 0.05; done
-echo "note $count" > note.txt
 "#;
-
-/// A question before the work.
-const ASKS: &str = r#"
-name  = "asks"
-about = "Ask, then have a note written."
-start = "asking"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[stages.asking]
-ask    = "Shall I write \u001b[31mthe note?"
-on.yes = "writing"
-on.no  = "dropped"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-
-[stages.dropped]
-end = "cancelled"
-"#;
-
-fn at_work(world: &World, number: usize) {
-    until("a worker is at work", || {
-        world.noted("workers").len() >= number
-    });
-}
-
-fn let_go(world: &World) {
-    std::fs::write(world.programs().join("go"), "").unwrap();
-}
 
 /// The same on every screen.
 #[track_caller]
@@ -69,9 +30,7 @@ fn liveness(world: &World) -> Value {
 
 #[test]
 fn a_run_is_live_quiet_while_its_owner_is_frozen_and_lost_when_it_is_killed() {
-    let world = World::with(ONE, LONG);
-    let run = world.begin(&world.line(""));
-    at_work(&world, 1);
+    let (world, run) = owned(SAYS);
     shown_everywhere(&world, "live", &Value::Null, "● live");
     run.signal(Signal::STOP);
     until("it is frozen", || liveness(&world) == "quiet");
@@ -88,9 +47,7 @@ fn a_run_is_live_quiet_while_its_owner_is_frozen_and_lost_when_it_is_killed() {
 
 #[test]
 fn a_run_that_was_stopped_cleanly_has_no_owner_either() {
-    let world = World::with(ONE, LONG);
-    let run = world.begin(&world.line(""));
-    at_work(&world, 1);
+    let (world, run) = owned(SAYS);
     run.interrupt();
     run.end().exits(130);
     shown_everywhere(&world, "lost", &json!("nobody"), "✗ owner lost");
@@ -98,9 +55,7 @@ fn a_run_that_was_stopped_cleanly_has_no_owner_either() {
 
 #[test]
 fn what_a_worker_did_last_is_shown_and_its_escape_sequences_are_not() {
-    let world = World::with(ONE, LONG);
-    let run = world.begin(&world.line(""));
-    at_work(&world, 1);
+    let (world, run) = owned(SAYS);
     let last = || world.facts("status r-test")["dispatches"][0]["last"]["words"].clone();
     until("its words are kept", || {
         last().as_str().is_some_and(|words| words.contains("the"))
@@ -114,7 +69,7 @@ fn what_a_worker_did_last_is_shown_and_its_escape_sequences_are_not() {
 
 #[test]
 fn a_question_is_in_the_inbox_with_what_to_type_and_other_screens_begin_with_it() {
-    let world = World::with(ASKS, LONG);
+    let world = World::with(ASKS, "");
     assert_eq!(world.facts("inbox")["inbox"], json!([]));
     world.gatewright(&world.line("")).exits(6);
     shown_everywhere(&world, "waiting", &Value::Null, "? waits for you");
@@ -147,7 +102,7 @@ fn a_question_is_in_the_inbox_with_what_to_type_and_other_screens_begin_with_it(
 
 #[test]
 fn the_oldest_question_of_all_projects_comes_first() {
-    let world = World::with(ASKS, LONG);
+    let world = World::with(ASKS, "");
     let line = |id| world.line("").replace("r-test", id);
     world.gatewright(&line("r-one")).exits(6);
     let elsewhere = world.project.path().join("../elsewhere");

@@ -23,6 +23,7 @@ mod logs;
 mod many;
 mod notices;
 mod odd_repositories;
+mod owners;
 mod people;
 mod places;
 mod queue;

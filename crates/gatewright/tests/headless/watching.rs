@@ -7,44 +7,15 @@ use testkit::Ran;
 use testkit::terminal::Terminal;
 
 use super::fixture::{ONE, PROGRAM, World, says, until};
+use super::owners::{ASKS, let_go, owned};
 use super::people::{ASKS_TWICE, QUESTIONS};
 
-/// A question before the work, with an escape sequence in it.
-const ASKS: &str = r#"
-name  = "asks"
-about = "Ask, then have a note written."
-start = "asking"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[stages.asking]
-ask    = "Shall I write \u001b[31mthe note?"
-on.yes = "writing"
-on.no  = "dropped"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-
-[stages.dropped]
-end = "cancelled"
-"#;
-
-/// Says something wild and long, and works until it is let go.
+/// What a worker says: something wild, something long, and its last words.
 const LOUD: &str = r#"
-echo $$ >> "$here/workers"
 printf 'look \033]0;stolen\007\033[2J\033[31mred\n'
 head -c 10000000 /dev/zero | tr '\0' x
 echo
 echo "the last words"
-while [ ! -e "$here/go" ]; do sleep 0.05; done
-echo "note $count" > note.txt
 "#;
 
 /// A person types this line of shell at a terminal of their own.
@@ -130,9 +101,7 @@ fn a_run_is_cancelled_only_after_its_id_is_typed() {
 
 #[test]
 fn a_live_run_is_followed_and_a_killed_owner_is_shown_as_lost() {
-    let world = World::with(ONE, LOUD);
-    let run = world.begin(&world.line(""));
-    until("it works", || !world.noted("workers").is_empty());
+    let (world, run) = owned(LOUD);
     let terminal = at_terminal(&world, &format!("{} --select r-test", watch()));
     terminal.wait_for("● live");
     terminal.type_text("3f");
@@ -150,7 +119,7 @@ fn a_live_run_is_followed_and_a_killed_owner_is_shown_as_lost() {
             widest <= Some(usize::from(columns)) && screen.contains("gatewright")
         });
     }
-    std::fs::write(world.programs().join("go"), "").unwrap();
+    let_go(&world);
 }
 
 #[test]
@@ -272,4 +241,57 @@ fn failed_work_is_retried_by_a_command() {
     terminal.press("Enter");
     terminal.wait_for("✓ r-test retries");
     assert_eq!(world.history("unstuck").len(), 1);
+}
+
+#[test]
+fn output_is_searched_and_the_diff_of_a_piece_of_work_is_read() {
+    let (world, run) = owned("echo first words; echo a needle in it; seq 1 300");
+    let terminal = at_terminal(&world, &format!("{} --select r-test", watch()));
+    terminal.wait_for("● live");
+    terminal.type_text("3");
+    terminal.wait_for("300");
+    terminal.type_text("/NEEDLE");
+    terminal.press("Enter");
+    terminal.wait_for("a needle in it");
+    terminal.type_text("w");
+    terminal.wait_for("not wrapped");
+    let_go(&world);
+    run.end().succeeds();
+    terminal.wait_for("✓ completed");
+    terminal.type_text("6");
+    terminal.wait_for("1 file, +1 -0");
+    terminal.press("Down");
+    terminal.press("Enter");
+    let screen = terminal.wait_for("+note 1");
+    says(&screen, "diff r-test d1");
+    terminal.press("Escape");
+    terminal.wait_for("Enter on one shows its diff");
+    terminal.type_text("q");
+    assert_eq!(terminal.wait_for_end().code, Some(0));
+}
+
+/// Where SQLite keeps the number of the schema in a file.
+const SCHEMA_NUMBER: std::ops::Range<usize> = 60..64;
+
+#[test]
+fn a_store_that_a_newer_version_wrote_is_one_clear_line() {
+    let world = asking();
+    let terminal = at_terminal(&world, &watch());
+    terminal.wait_for("press a to answer");
+    let there = world.project.state();
+    let aside = there.with_extension("aside");
+    let mut bytes = std::fs::read(there.join("store.db")).unwrap();
+    bytes[SCHEMA_NUMBER].copy_from_slice(&9_999_u32.to_be_bytes());
+    std::fs::rename(&there, &aside).unwrap();
+    std::fs::create_dir_all(&there).unwrap();
+    std::fs::write(there.join("store.db"), &bytes).unwrap();
+    terminal.wait_for("shown as last read: ");
+    terminal.type_text("q");
+    assert_eq!(terminal.wait_for_end().code, Some(0));
+    let ran = world.gatewright("watch --once");
+    assert_ne!(ran.code, Some(0), "{ran}");
+    assert_eq!(ran.stdout, "", "{ran}");
+    says(&ran.stderr, "newer");
+    // Nobody has touched it.
+    assert_eq!(std::fs::read(there.join("store.db")).unwrap(), bytes);
 }

@@ -13,30 +13,29 @@ const KEYS: [(&str, &str); 11] = [
         "→ ← l h",
         "into the run, from tab to tab, and back; Tab, too",
     ),
-    ("1 … 5", "overview, journal, output, gates, artifacts"),
     (
-        "Enter",
-        "open: the run, the reason of an entry, an artifact",
+        "1 … 6",
+        "overview, journal, output, gates, artifacts, changes",
     ),
+    ("Enter", "open: the run, a reason, an artifact, a diff"),
     ("a", "answer the question of the selected run"),
     ("f", "follow the journal or the output, until you move"),
     ("[ ]", "the output of the worker before or after"),
-    ("/", "filter the list, or the lines of the run"),
-    (":", "type a command"),
-    ("Esc", "back"),
-    ("q", "leave; runs go on"),
+    ("/", "filter the list or the run; search in a text"),
+    ("n N", "the next or the previous line with what you search"),
+    ("w < >", "wrap long lines or not; scroll them sideways"),
+    ("Esc q", "back; leave, and the runs go on"),
 ];
 
-const MARKS: &str =
-    "● live, here  ◌ quiet  ✗ lost, failed  ? waits for you  ○ queued, ahead  ✓ done";
-const BARS: &str = "█▓ attempts of agents  ░ waits for a person  · nobody at work  ✓✗ checks";
+const MARKS: &str = "● live, here  ◌ quiet  ✗ lost, failed  ? waits  ○ queued, ahead  ✓ done";
+const BARS: &str = "█▓ attempts  ░ waits for you  · nobody at work  ✓✗ checks  ▁▇ runs by time";
 
 pub(super) fn draw(buffer: &mut Buffer, areas: &RunAreas) {
     let head = areas.head;
     let mut lines = vec![vec![Piece::new(Style::Strong, "KEYS")]];
     lines.extend(KEYS.iter().map(|(key, does)| line(key, does)));
     lines.push(Vec::new());
-    lines.push(vec![Piece::new(Style::Strong, "COMMANDS")]);
+    lines.push(vec![Piece::new(Style::Strong, "COMMANDS, behind :")]);
     let commands = COMMANDS.iter();
     lines.extend(commands.map(|(command, does)| line(&format!(":{command}"), does)));
     lines.push(Vec::new());

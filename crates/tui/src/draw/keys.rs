@@ -20,13 +20,14 @@ pub(super) fn prompt(screen: &Screen) -> Vec<Piece> {
             };
             typing("/".to_owned(), typed)
         }
+        Mode::Search { typed, .. } => typing("search /".to_owned(), typed),
         Mode::Command { typed } => typing(":".to_owned(), typed),
         Mode::Answer { run, typed, .. } => typing(format!("answer {run}: "), typed),
         Mode::Confirm { run, typed, .. } => {
             let before = format!("the run cannot be continued; type {run} to cancel it: ");
             typing(before, typed)
         }
-        Mode::Normal | Mode::Help | Mode::Reading { .. } => notice(screen),
+        Mode::Normal | Mode::Help | Mode::Reading(_) => notice(screen),
     }
 }
 
@@ -63,7 +64,15 @@ pub(super) fn keys(screen: &Screen, room: u16) -> Vec<Piece> {
         ],
         (Mode::Normal, Focus::Run) => run_keys(screen.tab),
         (Mode::Help, _) => &[("any key", "back")],
-        (Mode::Reading { .. }, _) => &[("↑↓", "scroll"), ("Esc", "back")],
+        (Mode::Reading(_), _) => &[
+            ("Esc", "back"),
+            ("↑↓", "scroll"),
+            ("←→", "sideways"),
+            ("w", "wrap"),
+            ("/", "search"),
+            ("n N", "next, previous"),
+        ],
+        (Mode::Search { .. }, _) => &[("Enter", "search"), ("Esc", "leave")],
         (Mode::Filter, _) => &[("Enter", "keep"), ("Esc", "clear")],
         (Mode::Command { .. } | Mode::Answer { .. } | Mode::Confirm { .. }, _) => {
             &[("Enter", "send"), ("Esc", "leave"), ("Ctrl-U", "clear")]
@@ -74,7 +83,7 @@ pub(super) fn keys(screen: &Screen, room: u16) -> Vec<Piece> {
 
 fn run_keys(tab: Tab) -> &'static [(&'static str, &'static str)] {
     match tab {
-        Tab::Overview | Tab::Gates | Tab::Artifacts => &[
+        Tab::Overview | Tab::Gates | Tab::Artifacts | Tab::Changes => &[
             ("Esc", "list"),
             ("↑↓", "move"),
             ("←→", "tab"),
@@ -98,8 +107,10 @@ fn run_keys(tab: Tab) -> &'static [(&'static str, &'static str)] {
             ("f", "follow"),
             ("?", "help"),
             ("[ ]", "worker"),
+            ("/", "search"),
+            ("w", "wrap"),
+            ("< >", "sideways"),
             ("←→", "tab"),
-            ("/", "filter"),
             ("q", "quit"),
         ],
     }

@@ -7,21 +7,27 @@ use views::facts::InboxEntry;
 use views::list::{Integrity, RunRow};
 use views::{Style, cut, pad, width};
 
-use super::{cell_style, put};
+use super::{cell_style, put, recent};
 use crate::age::{age, liveness_text};
-use crate::screen::{Focus, ListLine, Piece, QuestionLine, Screen};
+use crate::screen::{Focus, ListLine, Piece, QuestionLine, RepositoryRuns, Screen};
 
 pub(super) fn draw(screen: &Screen, buffer: &mut Buffer, area: Rect) {
     let layout = screen.list_layout();
     let items = screen.items();
     let selected = screen.selected_place(&items);
+    let repositories = screen.repositories();
     let rows = screen.listed();
     let start = screen.list_start(area.height);
-    let columns = Columns::of(&rows, usize::from(area.width).saturating_sub(2));
+    let room = usize::from(area.width).saturating_sub(2);
+    let columns = Columns::of(&rows, repositories.len(), room);
     for (row, at) in (area.y..area.bottom()).zip(start..layout.lines()) {
         let line = layout.line(at);
         let here = Rect::new(area.x, row, area.width, 1);
-        put(buffer, here, &pieces(screen, &rows, line, &columns));
+        let pieces = match line {
+            ListLine::Repository(place) => repository_title(repositories.get(place), &columns),
+            other => pieces(screen, &rows, other, &columns),
+        };
+        put(buffer, here, &pieces);
         if selected.is_some() && layout.item_at(at) == selected {
             mark(screen, buffer, here);
         }
@@ -49,8 +55,8 @@ fn pieces(screen: &Screen, rows: &[&RunRow], line: ListLine, columns: &Columns) 
                 QuestionLine::Where => place_of(entry),
             })
             .unwrap_or_default(),
-        ListLine::Blank => Vec::new(),
-        ListLine::RunsTitle => title("RUNS", &runs_count(screen, rows.len())),
+        ListLine::Blank | ListLine::Repository(_) => Vec::new(),
+        ListLine::RunsTitle => runs_title(screen, rows, columns),
         ListLine::Run(place) => rows
             .get(place)
             .map(|row| run_line(screen, row, columns))
@@ -63,6 +69,38 @@ fn title(word: &str, note: &str) -> Vec<Piece> {
         Piece::new(Style::Strong, format!(" {word}")),
         Piece::new(Style::Dim, format!("  {note}")),
     ]
+}
+
+/// How many runs there are, and bars of the latest where they all are of one repository.
+fn runs_title(screen: &Screen, rows: &[&RunRow], columns: &Columns) -> Vec<Piece> {
+    let mut pieces = title("RUNS", &runs_count(screen, rows.len()));
+    if columns.repositories < 2 {
+        with_bars(&mut pieces, rows, columns);
+    }
+    pieces
+}
+
+/// The name of a repository, its folder, and bars of its latest runs.
+fn repository_title(found: Option<&RepositoryRuns<'_>>, columns: &Columns) -> Vec<Piece> {
+    let Some(found) = found else {
+        return Vec::new();
+    };
+    let path = views::line(found.folder);
+    let mut pieces = vec![
+        Piece::new(Style::Strong, format!(" {}", folder(found.folder))),
+        Piece::new(Style::Dim, format!("  {}", cut(&path, columns.room / 2))),
+    ];
+    with_bars(&mut pieces, &found.rows, columns);
+    pieces
+}
+
+fn with_bars(pieces: &mut Vec<Piece>, rows: &[&RunRow], columns: &Columns) {
+    let used: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
+    let bars = recent::bars(rows, columns.room.saturating_sub(used + 2));
+    if !bars.is_empty() {
+        pieces.push(Piece::new(Style::Normal, "  "));
+        pieces.extend(bars);
+    }
 }
 
 fn inbox_count(waiting: usize) -> String {
@@ -123,7 +161,9 @@ struct Columns {
     pipeline: usize,
     stage: usize,
     alive: usize,
-    project: usize,
+    /// The worktree, where it is not the repository's own folder.
+    worktree: usize,
+    repositories: usize,
 }
 
 /// The widest of the words that say how alive a run is, without hours.
@@ -131,7 +171,7 @@ const ALIVE_COLUMNS: usize = 15;
 
 impl Columns {
     /// Columns as wide as what is in them, and only as many as there is room for.
-    fn of(rows: &[&RunRow], room: usize) -> Self {
+    fn of(rows: &[&RunRow], repositories: usize, room: usize) -> Self {
         let widest = |text: fn(&RunRow) -> String, most: usize| {
             let rows = rows.iter().take(2_000);
             rows.map(|row| width(&text(row)))
@@ -139,8 +179,6 @@ impl Columns {
                 .unwrap_or(0)
                 .min(most)
         };
-        let first = rows.first().map(|row| &row.project);
-        let is_one_project = rows.iter().all(|row| Some(&row.project) == first);
         let run = widest(|row| row.run.to_string(), 14);
         let stage = widest(|row| row.stage.to_string(), 16);
         // Mark, run, stage and age are always there.
@@ -152,16 +190,26 @@ impl Columns {
         };
         let alive = take(ALIVE_COLUMNS, true);
         let pipeline = take(widest(|row| row.pipeline.to_string(), 12), true);
-        let project = widest(|row| folder(row.project.raw()), 14);
-        let project = take(project, !is_one_project);
+        let worktree = widest(worktree, 14);
+        let worktree = take(worktree, worktree > 0);
         Self {
             room,
             run,
             pipeline,
             stage,
             alive,
-            project,
+            worktree,
+            repositories,
         }
+    }
+}
+
+/// The name of the worktree, where it is not the repository's own folder.
+fn worktree(row: &RunRow) -> String {
+    if row.project == row.repository {
+        String::new()
+    } else {
+        folder(row.project.raw())
     }
 }
 
@@ -182,7 +230,7 @@ fn run_line(screen: &Screen, row: &RunRow, columns: &Columns) -> Vec<Piece> {
         cell(style, &alive, columns.alive),
         cell(Style::Normal, row.stage.as_str(), columns.stage),
         cell(Style::Dim, row.pipeline.as_str(), columns.pipeline),
-        cell(Style::Dim, &folder(row.project.raw()), columns.project),
+        cell(Style::Dim, &worktree(row), columns.worktree),
         Piece::new(Style::Dim, format!("{age:>4}")),
         Piece::new(Style::Bad, loud),
         Piece::new(Style::Dim, format!(" {}", row.task.line())),

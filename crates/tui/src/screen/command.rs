@@ -1,18 +1,26 @@
 //! What a person types after `:`, and the answer to a question.
 
 use engine::{Question, RunId};
+use runtime::answers::with_edits;
 use views::Style;
 
 use super::keys::{Edited, edit};
 use super::{Mode, Screen};
-use crate::event::{Act, Deed, Effect, Key};
+use crate::event::{Act, Deed, Effect, Key, TextTarget};
 
 /// The commands that can be typed, with what each does.
-pub(crate) const COMMANDS: [(&str, &str); 6] = [
-    ("answer CHOICE [WORDS]", "answer the question of the run"),
+pub(crate) const COMMANDS: [(&str, &str); 7] = [
+    (
+        "answer CHOICE [WORDS]",
+        "answer; --with-edits takes your changes of artifacts",
+    ),
     ("retry", "retry the failed work of the run"),
     ("cancel REASON", "cancel the run; asks for its id"),
-    ("resume, diff", "shows what to type in a shell"),
+    (
+        "diff [STAGE|d3]",
+        "what the run, a stage or a piece of work changed",
+    ),
+    ("resume", "shows what to type in a shell"),
     ("why ENTRY", "explain an entry of the journal"),
     ("quit", "leave"),
 ];
@@ -50,9 +58,10 @@ impl Screen {
                 deed: Deed::Retry,
             }),
             "cancel" => self.ask_before_cancel(rest),
-            "resume" | "diff" => {
+            "diff" => self.open_change(rest),
+            "resume" => {
                 if let Some(run) = self.selected_run() {
-                    let text = format!("type in a shell: gatewright {word} {run}");
+                    let text = format!("type in a shell: gatewright resume {run}");
                     self.tell(Style::Strong, text);
                 }
                 Vec::new()
@@ -80,6 +89,21 @@ impl Screen {
                 Vec::new()
             }
         }
+    }
+
+    fn open_change(&mut self, of: &str) -> Vec<Effect> {
+        let Some(run) = self.selected_run().cloned() else {
+            self.tell(Style::Wait, "no run is selected");
+            return Vec::new();
+        };
+        let target = match of {
+            "" => TextTarget::Change { run },
+            of => TextTarget::WorkChange {
+                run,
+                of: of.to_owned(),
+            },
+        };
+        vec![Effect::Open(target)]
     }
 
     /// A run that is cancelled cannot continue, so its id is typed first.
@@ -181,12 +205,15 @@ fn option_of(question: &Question, typed: &str) -> String {
 }
 
 fn chosen(run: RunId, typed: &str) -> Act {
+    let (edits, typed) = with_edits(typed);
     let (choice, words) = first_word(typed);
+    let (behind, words) = with_edits(words);
     Act {
         run,
         deed: Deed::Choose {
             choice: choice.to_owned(),
             words: Some(words.to_owned()).filter(|words| !words.is_empty()),
+            edits: edits.or(behind),
         },
     }
 }

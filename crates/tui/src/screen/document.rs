@@ -1,16 +1,20 @@
 //! The document: what is shown of one run, line by line, each with what it opens.
 
 mod bars;
+mod changes;
 mod overview;
 mod proofs;
 mod question;
+
+use std::ops::Range;
 
 use views::facts::Remark;
 use views::history::HistoryLine;
 use views::{Style, time, wrap};
 
+use super::text_view::{TextView, from_column, matches};
 use super::{Screen, Tab};
-use crate::event::{RunFacts, TextTarget};
+use crate::event::{RunFacts, TextTarget, Wrapping};
 
 pub(super) use question::of_question;
 
@@ -22,6 +26,10 @@ const LONGEST_LINE: usize = 1_000;
 pub(crate) struct DocLine {
     pub pieces: Vec<Piece>,
     pub target: Option<TextTarget>,
+    /// The number of the line in its text that it is a part of.
+    pub source: Option<usize>,
+    /// The columns that have what is searched.
+    pub marks: Vec<Range<usize>>,
 }
 
 /// A part of a line in one style.
@@ -44,7 +52,7 @@ impl DocLine {
     fn of(pieces: Vec<Piece>) -> Self {
         Self {
             pieces,
-            target: None,
+            ..Self::default()
         }
     }
 
@@ -62,12 +70,12 @@ impl DocLine {
     }
 
     fn contains(&self, wanted: &str) -> bool {
-        let text: String = self
-            .pieces
-            .iter()
-            .map(|piece| piece.text.as_str())
-            .collect();
-        text.to_lowercase().contains(wanted)
+        self.text().to_lowercase().contains(wanted)
+    }
+
+    fn text(&self) -> String {
+        let pieces = self.pieces.iter();
+        pieces.map(|piece| piece.text.as_str()).collect()
     }
 }
 
@@ -89,11 +97,21 @@ fn wrapped(style: Style, text: &str, columns: usize, indent: usize) -> Vec<DocLi
         .collect()
 }
 
-/// A text to read.
-pub(super) fn wrapped_text(lines: &[(Style, String)], columns: usize) -> Vec<DocLine> {
-    let lines = lines.iter();
+/// A text to read, laid out and with marks where it has what is searched.
+pub(super) fn of_text(lines: &[(Style, String)], columns: usize, view: &TextView) -> Vec<DocLine> {
+    let lines = lines.iter().enumerate();
     lines
-        .flat_map(|(style, text)| wrapped(*style, text, columns, 0))
+        .flat_map(|(place, (style, text))| {
+            let laid_out = match view.wrapping {
+                Wrapping::On => wrapped(*style, text, columns, 2),
+                Wrapping::Off => vec![DocLine::one(*style, from_column(text, view.shift))],
+            };
+            laid_out.into_iter().map(move |line| DocLine {
+                source: Some(place),
+                marks: matches(&line.text(), &view.wanted),
+                ..line
+            })
+        })
         .collect()
 }
 
@@ -105,9 +123,10 @@ pub(super) fn of_run(screen: &Screen, columns: usize) -> Vec<DocLine> {
     let mut lines = match screen.tab {
         Tab::Overview => overview::lines(screen, run, columns),
         Tab::Journal => journal(run, columns),
-        Tab::Output => output(run, columns),
+        Tab::Output => return output(run, columns, &screen.output_view),
         Tab::Gates => proofs::gates(screen, run, columns),
         Tab::Artifacts => proofs::artifacts(run),
+        Tab::Changes => changes::lines(run, columns),
     };
     let wanted = screen.line_filter.to_lowercase();
     if !wanted.is_empty() {
@@ -168,7 +187,7 @@ fn clock(moment: &str) -> String {
     moment.get(11..19).unwrap_or_default().to_owned()
 }
 
-fn output(run: &RunFacts, columns: usize) -> Vec<DocLine> {
+fn output(run: &RunFacts, columns: usize, view: &TextView) -> Vec<DocLine> {
     let Some(output) = &run.output else {
         let text = match run.workers.len() {
             0 => "no worker of ours has printed anything in this run",
@@ -185,9 +204,9 @@ fn output(run: &RunFacts, columns: usize) -> Vec<DocLine> {
         );
         lines.push(DocLine::one(Style::Dim, text));
     }
-    for line in &output.lines {
-        lines.extend(wrapped(Style::Normal, &line.line(), columns, 2));
-    }
+    let texts = output.lines.iter();
+    let texts: Vec<_> = texts.map(|line| (Style::Normal, line.line())).collect();
+    lines.extend(of_text(&texts, columns, view));
     lines
 }
 

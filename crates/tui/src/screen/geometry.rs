@@ -63,17 +63,19 @@ impl Screen {
     /// Is there a line above the keys?
     fn has_prompt(&self) -> bool {
         let has_input = match self.mode {
-            Mode::Filter | Mode::Command { .. } | Mode::Answer { .. } | Mode::Confirm { .. } => {
-                true
-            }
-            Mode::Normal | Mode::Help | Mode::Reading { .. } => false,
+            Mode::Filter
+            | Mode::Search { .. }
+            | Mode::Command { .. }
+            | Mode::Answer { .. }
+            | Mode::Confirm { .. } => true,
+            Mode::Normal | Mode::Help | Mode::Reading(_) => false,
         };
         has_input || self.told.is_some() || self.trouble.is_some()
     }
 
     /// The list, the line between, and the run.
     fn split(&self, body: Rect) -> (Option<Rect>, Option<Rect>, Option<Rect>) {
-        if matches!(self.mode, Mode::Reading { .. } | Mode::Help) {
+        if self.pager().is_some() || self.mode == Mode::Help {
             return (None, None, Some(body));
         }
         if self.is_wide() {

@@ -22,8 +22,9 @@ impl Screen {
                 self.mode = Mode::Normal;
                 Vec::new()
             }
-            Mode::Reading { .. } => self.reading_key(key),
+            Mode::Reading(_) => self.reading_key(key),
             Mode::Filter => self.filter_key(key),
+            Mode::Search { typed, pager } => self.search_key(key, typed, pager),
             Mode::Command { typed } => self.command_key(key, typed),
             Mode::Answer { run, typed, given } => self.answer_key(key, run, typed, given),
             Mode::Confirm { run, reason, typed } => self.confirm_key(key, run, reason, typed),
@@ -31,6 +32,9 @@ impl Screen {
     }
 
     fn normal_key(&mut self, key: Key) -> Vec<Effect> {
+        if self.is_at_output() && self.text_key(key) {
+            return Vec::new();
+        }
         match key {
             Key::Char('q') => return vec![Effect::Quit],
             Key::Char('?') => self.mode = Mode::Help,
@@ -42,7 +46,7 @@ impl Screen {
             }
             Key::Char('a') => self.begin_answer(),
             Key::Char('f') => return self.toggle_follow(),
-            Key::Char(digit @ '1'..='5') => {
+            Key::Char(digit @ '1'..='6') => {
                 let place = usize::from(digit as u8 - b'1');
                 return self.open_tab(Tab::ALL[place]);
             }
@@ -127,6 +131,9 @@ impl Screen {
     /// Escape undoes what is nearest: a filter, then the run.
     fn leave(&mut self) {
         match self.focus {
+            Focus::Run if self.is_at_output() && !self.output_view.wanted.is_empty() => {
+                self.output_view.wanted.clear();
+            }
             Focus::Run if !self.line_filter.is_empty() => self.line_filter.clear(),
             Focus::Run => self.focus = Focus::List,
             Focus::List => self.list_filter.clear(),
@@ -180,20 +187,22 @@ impl Screen {
         let place = place.unwrap_or(last).saturating_add_signed(by).min(last);
         let chosen = run.workers.get(place).map(|it| it.dispatch);
         self.worker = chosen;
+        self.output_view.shift = 0;
         self.cursor = 0;
         vec![Effect::Read]
     }
 
     fn reading_key(&mut self, key: Key) -> Vec<Effect> {
+        self.told = None;
         match key {
-            Key::Escape | Key::Enter | Key::Char('q') => {
-                self.mode = Mode::Normal;
-                Vec::new()
-            }
+            Key::Escape | Key::Enter | Key::Char('q') => self.mode = Mode::Normal,
             // There are no tabs in a text.
-            Key::Left | Key::Right | Key::Char('h' | 'l') => Vec::new(),
-            other => self.movement_key(other),
+            Key::Left | Key::Char('h') => self.scroll_sideways(usize::saturating_sub),
+            Key::Right | Key::Char('l') => self.scroll_sideways(usize::saturating_add),
+            other if self.text_key(other) => {}
+            other => return self.movement_key(other),
         }
+        Vec::new()
     }
 
     fn filter_key(&mut self, key: Key) -> Vec<Effect> {

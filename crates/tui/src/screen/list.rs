@@ -1,5 +1,7 @@
 //! The list: what waits for a person, then the runs, with one cursor over both.
 
+use std::collections::BTreeMap;
+
 use engine::RunId;
 use views::facts::Liveness;
 use views::list::RunRow;
@@ -19,11 +21,18 @@ pub(crate) enum ListSection {
     Runs,
 }
 
+/// The runs of one repository, in all of its worktrees.
+pub(crate) struct RepositoryRuns<'a> {
+    pub folder: &'a str,
+    pub rows: Vec<&'a RunRow>,
+}
+
 /// Which line of the list belongs to what.
 pub(crate) struct ListLayout {
     /// How many questions wait, each on two lines.
     inbox: usize,
-    runs: usize,
+    /// How many runs each repository has. One alone has no title.
+    repositories: Vec<usize>,
 }
 
 /// One line of the list.
@@ -35,6 +44,8 @@ pub(crate) enum ListLine {
     Question(usize, QuestionLine),
     Blank,
     RunsTitle,
+    /// The title of this repository.
+    Repository(usize),
     Run(usize),
 }
 
@@ -51,7 +62,44 @@ impl ListLayout {
     }
 
     pub(crate) fn lines(&self) -> usize {
-        self.inbox_lines() + 1 + self.runs
+        let titles = (0..self.repositories.len()).filter(|_| self.has_titles());
+        self.inbox_lines() + 1 + self.runs() + titles.count()
+    }
+
+    fn runs(&self) -> usize {
+        self.repositories.iter().sum()
+    }
+
+    fn has_titles(&self) -> bool {
+        self.repositories.len() > 1
+    }
+
+    /// What stands on this line below the title of all runs.
+    fn run_line(&self, at: usize) -> ListLine {
+        if !self.has_titles() {
+            return ListLine::Run(at);
+        }
+        let (mut first, mut left) = (0, at);
+        for (place, runs) in self.repositories.iter().enumerate() {
+            match left {
+                0 => return ListLine::Repository(place),
+                _ if left <= *runs => return ListLine::Run(first + left - 1),
+                _ => (first, left) = (first + runs, left - runs - 1),
+            }
+        }
+        ListLine::Blank
+    }
+
+    /// How many titles of repositories stand above this run.
+    fn titles_above(&self, run: usize) -> usize {
+        let mut ends = self.repositories.iter().scan(0, |sum, runs| {
+            *sum += runs;
+            Some(*sum)
+        });
+        let place = ends.position(|end| run < end);
+        place
+            .filter(|_| self.has_titles())
+            .map_or(0, |place| place + 1)
     }
 
     pub(crate) fn line(&self, at: usize) -> ListLine {
@@ -68,7 +116,7 @@ impl ListLayout {
                 ListLine::Question((at - 1) / 2, part)
             }
             _ if at == inbox => ListLine::RunsTitle,
-            _ => ListLine::Run(at - inbox - 1),
+            _ => self.run_line(at - inbox - 1),
         }
     }
 
@@ -77,7 +125,8 @@ impl ListLayout {
         if item < self.inbox {
             1 + 2 * item
         } else {
-            self.inbox_lines() + 1 + item - self.inbox
+            let run = item - self.inbox;
+            self.inbox_lines() + 1 + run + self.titles_above(run)
         }
     }
 
@@ -85,32 +134,52 @@ impl ListLayout {
     pub(crate) fn item_at(&self, line: usize) -> Option<usize> {
         match self.line(line) {
             ListLine::Question(place, _) => Some(place),
-            ListLine::Run(place) if place < self.runs => Some(self.inbox + place),
+            ListLine::Run(place) if place < self.runs() => Some(self.inbox + place),
             ListLine::Run(_)
             | ListLine::InboxTitle
             | ListLine::NothingWaits
             | ListLine::Blank
+            | ListLine::Repository(_)
             | ListLine::RunsTitle => None,
         }
     }
 }
 
 impl Screen {
-    /// The runs that the filter lets through, in the order of the list.
-    pub(crate) fn listed(&self) -> Vec<&RunRow> {
+    /// The runs that the filter lets through, under their repositories. The repository with the run that needs
+    /// somebody most comes first, and such a run comes first in it.
+    pub(crate) fn repositories(&self) -> Vec<RepositoryRuns<'_>> {
         let wanted = self.list_filter.to_lowercase();
         let rows = self.runs.rows.iter();
         let mut listed: Vec<&RunRow> = rows
             .filter(|row| wanted.is_empty() || matches(row, &wanted))
             .collect();
         listed.sort_by_key(|row| urgency(row));
-        listed
+        let mut places = BTreeMap::new();
+        let mut repositories: Vec<RepositoryRuns<'_>> = Vec::new();
+        for row in listed {
+            let folder = row.repository.raw();
+            let next = repositories.len();
+            let place = *places.entry(folder).or_insert(next);
+            if place == next {
+                let rows = Vec::new();
+                repositories.push(RepositoryRuns { folder, rows });
+            }
+            repositories[place].rows.push(row);
+        }
+        repositories
+    }
+
+    /// The same runs, in the order of the list.
+    pub(crate) fn listed(&self) -> Vec<&RunRow> {
+        let repositories = self.repositories().into_iter();
+        repositories.flat_map(|it| it.rows).collect()
     }
 
     pub(crate) fn list_layout(&self) -> ListLayout {
         ListLayout {
             inbox: self.runs.inbox.entries().len(),
-            runs: self.listed().len(),
+            repositories: self.repositories().iter().map(|it| it.rows.len()).collect(),
         }
     }
 

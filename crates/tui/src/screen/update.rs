@@ -1,7 +1,7 @@
 //! How the screen changes with what happens.
 
 use super::geometry::Region;
-use super::{Focus, Item, ListSection, Mode, Screen};
+use super::{Focus, Item, ListSection, Mode, Pager, Screen, TextView};
 use crate::event::{Effect, Event, RunFacts, RunsFacts, Spot, Turning};
 
 /// How many lines a turn of the wheel moves.
@@ -28,7 +28,7 @@ impl Screen {
                 Vec::new()
             }
             Event::Opened(text) => {
-                self.mode = Mode::Reading { text, cursor: 0 };
+                self.mode = Mode::Reading(Pager::new(text));
                 Vec::new()
             }
             Event::Told(told) => {
@@ -79,6 +79,7 @@ impl Screen {
         self.cursor = 0;
         self.follows = false;
         self.worker = None;
+        self.output_view = TextView::new(self.output_view.wrapping);
         self.line_filter.clear();
         vec![Effect::Read]
     }
@@ -98,10 +99,11 @@ impl Screen {
         self.follows = false;
         let last = self.document().len().saturating_sub(1);
         let cursor = match &mut self.mode {
-            Mode::Reading { cursor, .. } => cursor,
+            Mode::Reading(pager) => &mut pager.cursor,
             Mode::Normal
             | Mode::Help
             | Mode::Filter
+            | Mode::Search { .. }
             | Mode::Command { .. }
             | Mode::Answer { .. }
             | Mode::Confirm { .. } => &mut self.cursor,
@@ -116,7 +118,7 @@ impl Screen {
         };
         match (&self.mode, self.focus) {
             (Mode::Normal, Focus::List) => self.move_in_list(by.signum()),
-            (Mode::Normal | Mode::Reading { .. }, _) => {
+            (Mode::Normal | Mode::Reading(_), _) => {
                 self.move_in_document(by);
                 Vec::new()
             }

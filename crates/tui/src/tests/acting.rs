@@ -1,6 +1,7 @@
 //! What keys, clicks and commands ask of the shell.
 
 use engine::{Question, Seconds};
+use runtime::answers::Edits;
 use views::Paint;
 use views::facts::Liveness;
 use views::list::RunRow;
@@ -25,7 +26,7 @@ fn two() -> Screen {
 }
 
 /// Presses these keys; `⏎` is Enter, `⎋` is Escape, `↓` and `→` are the arrows.
-fn press(screen: &mut Screen, keys: &str) -> Vec<Effect> {
+pub(super) fn press(screen: &mut Screen, keys: &str) -> Vec<Effect> {
     let keys = keys.chars().map(|letter| match letter {
         '⏎' => Key::Enter,
         '⎋' => Key::Escape,
@@ -44,6 +45,7 @@ fn chosen(choice: &str, words: Option<&str>) -> Effect {
         deed: Deed::Choose {
             choice: choice.to_owned(),
             words: words.map(str::to_owned),
+            edits: Edits::NotMentioned,
         },
     })
 }

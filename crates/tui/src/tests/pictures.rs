@@ -20,7 +20,7 @@ fn picture(screen: &Screen) -> String {
 }
 
 #[track_caller]
-fn check(screen: &Screen, expected: Expect) {
+pub(super) fn check(screen: &Screen, expected: Expect) {
     let text = picture(screen);
     let columns = usize::from(screen.size.columns);
     for line in text.lines() {
@@ -65,14 +65,14 @@ fn the_usual_size_shows_the_inbox_the_runs_and_the_first_run() {
             |▌ ? Shall the note be written?                                               30m
             |▌   r-asks · notes · approving · parser
             |
-            | RUNS  2
+            | RUNS  2  █?
             |  ? r-asks waits for you   approving notes  30m Write a note about the parser
             |  ✓ r-done completed       complete  notes  10m Write a note about the parser
             |
             |────────────────────────────────────────────────────────────────────────────────
             | r-asks · notes · ? waits for you · /home/ann/parser
             | Write a note about the parser
-            | 1 overview  2 journal  3 output  4 gates  5 artifacts
+            | 1 overview  2 journal  3 output  4 gates  5 artifacts  6 changes
             | ? Shall the note be written?
             |   press a to answer: no · yes
             |
@@ -103,8 +103,8 @@ fn a_wide_screen_shows_the_list_beside_the_run() {
             | gatewright  nothing waits for you · ✗ 1 lost
             | INBOX                                          │ r-work · notes · ✗ owner lost · /home/ann/parser
             |  nothing waits for you                         │ Write a note about the parser
-            |                                                │ 1 overview  2 journal  3 output  4 gates  5 artifacts
-            | RUNS  2                                        │ the process that worked on it is gone; type `gatewright resume
+            |                                                │ 1 overview  2 journal  3 output  4 gates  5 artifacts  6 changes
+            | RUNS  2  █●                                    │ the process that worked on it is gone; type `gatewright resume
             |▌ ✗ r-work owner lost      writing  notes  18m  │   r-work`
             |  ✓ r-done completed       complete notes  10m  │
             |                                                │ STAGES
@@ -180,7 +180,7 @@ fn forty_columns_are_readable() {
             | gatewright  ? 1 run waits for you
             | r-asks · notes · ? waits for you · /h…
             | Write a note about the parser
-            | 1 overview  2  3  4  5
+            | 1 overview  2  3  4  5  6
             | ANSWER
             | Shall the note be written?
             |
@@ -212,7 +212,7 @@ fn gates_show_commands_exit_codes_and_the_end_of_their_output() {
             | gatewright  nothing waits for you · ✗ 1 lost
             | r-work · notes · ✗ owner lost · /home/ann/parser
             | Write a note about the parser
-            | 1 overview  2 journal  3 output  4 gates  5 artifacts
+            | 1 overview  2 journal  3 output  4 gates  5 artifacts  6 changes
             |▸✗ testing check failed · on 77777777 · 18m ago
             |   $ cargo test · exit 101 · 3.4 s
             |     error: one test failed
@@ -265,25 +265,25 @@ fn the_help_fits_the_usual_size() {
             | KEYS
             |   ↑ ↓ j k                 move; PgUp PgDn g G move further
             |   → ← l h                 into the run, from tab to tab, and back; Tab, too
-            |   1 … 5                   overview, journal, output, gates, artifacts
-            |   Enter                   open: the run, the reason of an entry, an artifact
+            |   1 … 6                   overview, journal, output, gates, artifacts, changes
+            |   Enter                   open: the run, a reason, an artifact, a diff
             |   a                       answer the question of the selected run
             |   f                       follow the journal or the output, until you move
             |   [ ]                     the output of the worker before or after
-            |   /                       filter the list, or the lines of the run
-            |   :                       type a command
-            |   Esc                     back
-            |   q                       leave; runs go on
-            | COMMANDS
-            |   :answer CHOICE [WORDS]  answer the question of the run
+            |   /                       filter the list or the run; search in a text
+            |   n N                     the next or the previous line with what you search
+            |   w < >                   wrap long lines or not; scroll them sideways
+            |   Esc q                   back; leave, and the runs go on
+            | COMMANDS, behind :
+            |   :answer CHOICE [WORDS]  answer; --with-edits takes your changes of artifacts
             |   :retry                  retry the failed work of the run
             |   :cancel REASON          cancel the run; asks for its id
-            |   :resume, diff           shows what to type in a shell
+            |   :diff [STAGE|d3]        what the run, a stage or a piece of work changed
+            |   :resume                 shows what to type in a shell
             |   :why ENTRY              explain an entry of the journal
             |   :quit                   leave
-            | ● live, here  ◌ quiet  ✗ lost, failed  ? waits for you  ○ queued, ahead  ✓ do…
-            | █▓ attempts of agents  ░ waits for a person  · nobody at work  ✓✗ checks
-            |
+            | ● live, here  ◌ quiet  ✗ lost, failed  ? waits  ○ queued, ahead  ✓ done
+            | █▓ attempts  ░ waits for a person  · nobody at work  ✓✗ checks  ▁▇ runs by ti…
             | any key back
         "#]],
     );

@@ -294,6 +294,23 @@ impl Played {
         self.happen(Who::Engine, what, Evidence::default());
     }
 
+    /// The same refusal over and over.
+    pub(super) fn refused_often(&mut self, times: usize) {
+        let what = Happening::Work(WorkEvent::Requested {
+            agent: AgentName::parse("stranger").unwrap(),
+            step: None,
+            model: None,
+            call: None,
+            worker: None,
+            service: None,
+        });
+        let before = self.entries.len();
+        self.happen(Who::Engine, what, Evidence::default());
+        assert!(self.entries.len() > before, "a refusal leaves an entry");
+        let refusal = self.entries.last().unwrap().clone();
+        self.entries.extend((1..times).map(|_| refusal.clone()));
+    }
+
     fn context(&self, now: Time) -> RunContext<'_> {
         RunContext {
             project: "/home/ann/parser",
@@ -338,6 +355,7 @@ impl Played {
             entries: Rc::new(views::history(entries)),
             workers: Vec::new(),
             output: None,
+            changes: Vec::new(),
             status,
         }
     }

@@ -48,6 +48,15 @@ fn gate_lines(
     for command in &gate.commands {
         lines.extend(command_lines(command, columns));
     }
+    if gate.failed_before > 0 {
+        let text = format!("  failed before: {}", gate.failed_before);
+        lines.push(DocLine::one(Style::Normal, text));
+    }
+    for failure in &gate.failures {
+        let commands = failure.commands.iter();
+        let failed: Vec<DocLine> = commands.flat_map(|it| command_lines(it, columns)).collect();
+        lines.extend(opening(failed, run, failure.entry));
+    }
     lines.extend(gate.reviews.iter().map(review_line));
     lines.push(DocLine::blank());
     match gate.entry {
@@ -63,7 +72,11 @@ fn opening(lines: Vec<DocLine>, run: &RunFacts, entry: u64) -> Vec<DocLine> {
         entry,
     };
     let lines = lines.into_iter();
-    lines.map(|line| line.opens(target.clone())).collect()
+    let opens = |line: DocLine| match line.target {
+        Some(_) => line,
+        None => line.opens(target.clone()),
+    };
+    lines.map(opens).collect()
 }
 
 fn state_mark(state: GateState) -> (Style, &'static str) {
