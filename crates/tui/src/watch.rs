@@ -1,5 +1,6 @@
 //! The shell of the screen: it reads keys, time and facts, and shows what the screen makes of them.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use views::facts::Inbox;
 use views::progress::TerminalSize;
 
 use crate::act::act;
-use crate::event::{Effect, Event, Size};
+use crate::event::{Effect, Event, Key, Size};
 use crate::reader::{Reader, Wanted, WantedDetail, WantedOutput};
 use crate::screen::{Screen, Tab};
 use crate::terminal::{Terminal, Typed, USUAL_SIZE};
@@ -197,30 +198,37 @@ impl Shell<'_> {
         self.take(events)
     }
 
-    /// Takes what happened, and does what the screen asks for. Reading comes last, and once.
+    /// Takes what happened, and does what the screen asks for. Reading comes last, and once; Enter acts on what is
+    /// shown, so it comes before that.
     fn take(&mut self, events: Vec<Event>) -> Going {
         self.is_due |= !events.is_empty();
         let mut must_read = false;
-        let mut waiting = events;
-        while !waiting.is_empty() {
-            let mut effects = Vec::new();
-            for event in waiting.drain(..) {
-                effects.extend(self.screen.update(event));
+        let mut waiting = VecDeque::from(events);
+        while let Some(event) = waiting.pop_front() {
+            if must_read && matches!(event, Event::Key(Key::Enter)) {
+                self.read_one();
+                must_read = false;
             }
-            for effect in effects {
+            for effect in self.screen.update(event) {
                 match effect {
                     Effect::Quit => return Going::Ended,
                     Effect::Read => must_read = true,
-                    Effect::Open(target) => waiting.push(self.reader.open(&target)),
-                    Effect::Act(deed) => waiting.push(Event::Told(act(self.context, &deed))),
+                    Effect::Open(target) => waiting.push_front(self.reader.open(&target)),
+                    Effect::Act(deed) => {
+                        waiting.push_front(Event::Told(act(self.context, &deed)));
+                    }
                 }
             }
         }
         if must_read {
-            for event in self.reader.one(&wanted(&self.screen)) {
-                self.screen.update(event);
-            }
+            self.read_one();
         }
         Going::On
+    }
+
+    fn read_one(&mut self) {
+        for event in self.reader.one(&wanted(&self.screen)) {
+            self.screen.update(event);
+        }
     }
 }

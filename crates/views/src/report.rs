@@ -6,11 +6,12 @@ mod html;
 mod html_parts;
 mod json;
 mod markdown;
+mod reviews;
 mod text;
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, DispatchId, Entry, Hash, Pipeline, Run, Seconds, Usage};
+use engine::{AgentName, DispatchId, Entry, Hash, Pipeline, Run, Seconds, Status, Usage};
 use serde_json::Value;
 
 use crate::change::ChangeStat;
@@ -155,6 +156,13 @@ impl ReportView {
     /// What else must not be overlooked, in order.
     pub fn marks(&self) -> impl Iterator<Item = &Remark> {
         self.journal.remarks.iter().filter(|it| !is_act(it))
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        match self.status.status {
+            Status::Completed | Status::Failed | Status::Cancelled => true,
+            Status::Queued | Status::Running | Status::Waiting(_) => false,
+        }
     }
 
     /// What to type to check it.

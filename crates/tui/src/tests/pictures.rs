@@ -283,7 +283,7 @@ fn the_help_fits_the_usual_size() {
             |   :why ENTRY              explain an entry of the journal
             |   :quit                   leave
             | ● live, here  ◌ quiet  ✗ lost, failed  ? waits  ○ queued, ahead  ✓ done
-            | █▓ attempts  ░ waits for a person  · nobody at work  ✓✗ checks  ▁▇ runs by ti…
+            | █▓ attempts  ░ waits for you  · nobody at work  ✓✗ checks  ▁▇ runs by time
             | any key back
         "#]],
     );

@@ -143,6 +143,8 @@ fn claim(claim: &Claim) -> String {
 
 fn agents(journal: &JournalFacts) -> Vec<AgentTotal> {
     let mut totals: BTreeMap<AgentName, AgentTotal> = BTreeMap::new();
+    // Many short pieces of work are a time, too, so parts of a second are added up.
+    let mut times: BTreeMap<AgentName, u64> = BTreeMap::new();
     let visits = journal.visits.iter();
     for attempt in visits.flat_map(|visit| &visit.attempts) {
         let total = totals
@@ -154,7 +156,10 @@ fn agents(journal: &JournalFacts) -> Vec<AgentTotal> {
                 usage: Usage::default(),
             });
         total.attempts += 1;
-        total.time = Seconds(total.time.0 + worked(attempt).0);
+        let time = times.entry(attempt.agent.clone()).or_default();
+        let end = attempt.end.as_ref();
+        *time += end.map_or(0, |end| end.at.0.saturating_sub(attempt.started_at.0));
+        total.time = Seconds(*time / 1_000);
         total.usage = total.usage.and(attempt.usage);
     }
     totals.into_values().collect()

@@ -6,6 +6,7 @@ use engine::{CheckVerdict, Seconds, Status, Time};
 
 use super::ReportView;
 use super::gather::worked;
+use super::reviews::GateReviews;
 use super::text::{failed_words, gate_words, output_end, short_command};
 use crate::facts::{
     Attempt, CommandEvidence, GateEvidence, GateState, Remark, RemarkKind, ReviewEvidence, Visit,
@@ -61,8 +62,12 @@ fn evidence(gate: &GateEvidence) -> String {
         let commands = failure.commands.iter();
         commands.map(|it| command(it, true, Some(failure.entry)))
     });
-    let reviews = gate.reviews.iter().map(review);
-    let lines = commands.chain(failed).chain(failures).chain(reviews);
+    let reviews = GateReviews::of(gate);
+    let earlier = reviews.earlier_words();
+    let earlier = earlier.map(|words| format!("<li class=\"soft\">{words}</li>"));
+    let reviews = reviews.shown.into_iter().map(review);
+    let lines = commands.chain(failed).chain(failures);
+    let lines = lines.chain(earlier).chain(reviews);
     let lines: String = lines.collect();
     if lines.is_empty() {
         return lines;

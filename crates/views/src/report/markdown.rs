@@ -1,6 +1,7 @@
 //! A report as Markdown, for a comment or the file that a run leaves.
 
 use super::gather::{place, worked};
+use super::reviews::GateReviews;
 use super::text::{failed_words, gate_words, output_end, short_command};
 use super::{JournalIntegrity, PromiseState, ReportView};
 use crate::facts::{Attempt, CommandEvidence, GateEvidence, GateState, Remark, Visit};
@@ -93,7 +94,10 @@ fn gate(gate: &GateEvidence) -> Vec<String> {
             lines.extend(output(command));
         }
     }
-    lines.extend(gate.reviews.iter().map(|review| {
+    let reviews = GateReviews::of(gate);
+    let earlier = reviews.earlier_words();
+    lines.extend(earlier.map(|words| format!("  - {words}")));
+    lines.extend(reviews.shown.iter().map(|review| {
         let agent = review.agent.as_ref();
         let agent = agent.map_or_else(String::new, |agent| {
             format!(" '{}'", escaped(agent.as_str()))
@@ -157,7 +161,8 @@ fn visit(view: &ReportView, visit: &Visit) -> String {
             span(left.at.since(visit.entered_at)),
             format!("{} → {}", escaped(&left.outcome), escaped(left.to.as_str())),
         ),
-        None => ("–".to_owned(), "–".to_owned()),
+        None if view.is_over() => ("–".to_owned(), "the end".to_owned()),
+        None => ("–".to_owned(), "here".to_owned()),
     };
     let checks = visit.checks.iter().map(|check| {
         let (verdict, took) = (check.verdict.word(), duration(check.duration_ms));

@@ -1,8 +1,9 @@
 //! A report for a terminal: the story of the run.
 
 use super::gather::{place, worked};
+use super::reviews::GateReviews;
 use super::{JournalIntegrity, PromiseState, ReportView, Tone};
-use crate::facts::{Attempt, CommandEvidence, GateEvidence, GateState, Remark, Visit};
+use crate::facts::{Attempt, CommandEvidence, GateEvidence, GateState, Liveness, Remark, Visit};
 use crate::layout::{TextBuilder, cut, pad, width};
 use crate::paint::{Paint, Style};
 use crate::time::{duration, span};
@@ -16,6 +17,9 @@ const MOST_VISITS: usize = 200;
 
 /// A longer command is cut.
 const COMMAND_COLUMNS: usize = 70;
+
+/// Where no program told what it used.
+const NO_USAGE: &str = "no usage reported";
 
 /// On a page there is more room.
 const PAGE_COMMAND_COLUMNS: usize = 300;
@@ -92,7 +96,7 @@ fn head(builder: &mut TextBuilder, view: &ReportView) {
     builder.field("task", Style::Normal, &status.task.line());
     builder.field("project", Style::Dim, &status.project.line());
     builder.field("driver", Style::Dim, words::driver_text(status.driver));
-    if let Some(liveness) = status.liveness {
+    if let Some(liveness) = status.liveness.filter(|it| *it != Liveness::Over) {
         let text = format!("{} {}", liveness.mark(), liveness.text());
         builder.field("alive", liveness.style(), &text);
     }
@@ -111,11 +115,12 @@ fn promises(builder: &mut TextBuilder, view: &ReportView) {
     for promise in &view.promises {
         let (name, claim) = (promise.name.line(), promise.claim.line());
         match &promise.state {
-            PromiseState::Kept => builder.line(Style::Good, &format!("  ✓ {name}: {claim}")),
+            PromiseState::Kept => builder.line(Style::Good, &format!("  ✓ {name}")),
             PromiseState::Weakened { why } => {
-                builder.line(Style::Wait, &format!("  ! {name}: {claim}; {why}"));
+                builder.line(Style::Wait, &format!("  ! {name}; {why}"));
             }
         }
+        builder.line(Style::Dim, &format!("      {claim}"));
     }
 }
 
@@ -177,7 +182,11 @@ fn gate_lines(builder: &mut TextBuilder, gate: &GateEvidence) {
             builder.block(8, Style::Dim, &output_end(command));
         }
     }
-    for review in &gate.reviews {
+    let reviews = GateReviews::of(gate);
+    if let Some(words) = reviews.earlier_words() {
+        builder.line(Style::Dim, &format!("      {words}"));
+    }
+    for review in reviews.shown {
         let agent = review.agent.as_ref();
         let agent = agent.map_or_else(String::new, |agent| format!(" '{agent}'"));
         let said = match &review.approved {
@@ -232,7 +241,8 @@ fn stages(builder: &mut TextBuilder, view: &ReportView) {
     }
     let columns = visits.iter().map(|it| width(it.stage.as_str())).max();
     for visit in visits.iter().skip(cut) {
-        builder.line(Style::Normal, &visit_line(visit, columns.unwrap_or(0)));
+        let line = visit_line(view, visit, columns.unwrap_or(0));
+        builder.line(Style::Normal, &line);
         for attempt in &visit.attempts {
             let change = view.changes.get(&attempt.dispatch);
             let change = change.map_or_else(String::new, |it| format!(" · {}", it.text()));
@@ -242,7 +252,7 @@ fn stages(builder: &mut TextBuilder, view: &ReportView) {
     }
 }
 
-fn visit_line(visit: &Visit, columns: usize) -> String {
+fn visit_line(view: &ReportView, visit: &Visit, columns: usize) -> String {
     let stage = pad(visit.stage.as_str(), columns);
     match &visit.left {
         Some(left) => {
@@ -250,6 +260,7 @@ fn visit_line(visit: &Visit, columns: usize) -> String {
             let outcome = crate::safe::line(&left.outcome);
             format!("  {stage}  {took} · {outcome} → {}", left.to)
         }
+        None if view.is_over() => format!("  {stage}  the end"),
         None => format!(
             "  {stage}  since {}",
             crate::time::rfc3339(visit.entered_at)
@@ -270,9 +281,13 @@ fn attempt_line(attempt: &Attempt) -> String {
     } else {
         format!(", {used}")
     };
+    let again = match attempt.number {
+        1 => String::new(),
+        number => format!(", attempt {number}"),
+    };
     format!(
-        "'{}'{duty} ({}), attempt {}: {end}{used}",
-        attempt.agent, attempt.dispatch, attempt.number
+        "'{}'{duty} ({}){again}: {end}{used}",
+        attempt.agent, attempt.dispatch
     )
 }
 
@@ -281,9 +296,12 @@ fn cost(builder: &mut TextBuilder, view: &ReportView) {
         return;
     }
     heading(builder, "cost");
+    let whole = words::usage(&view.status.used);
+    let whole = if whole.is_empty() { NO_USAGE } else { &whole };
+    builder.line(Style::Normal, &format!("  in all: {whole}"));
     for total in &view.agents {
         let used = words::usage(&total.usage);
-        let used = if used.is_empty() { "–" } else { &used };
+        let used = if used.is_empty() { NO_USAGE } else { &used };
         let (attempts, time) = (words::count(total.attempts, "attempt"), span(total.time));
         builder.line(
             Style::Normal,

@@ -103,7 +103,7 @@ fn stages(screen: &Screen, run: &RunFacts, columns: usize) -> Vec<DocLine> {
     let names = run.spine.iter().map(|stage| width(stage.name.as_str()));
     let name_columns = names.max().unwrap_or(0).min(columns / 3);
     let notes = run.spine.iter().map(|stage| width(&note(run, stage)));
-    let note_columns = notes.max().unwrap_or(0).min(columns / 3);
+    let note_columns = notes.max().unwrap_or(0).min(columns * 2 / 5);
     // Mark, name, kind and note, each with what separates it.
     let used = 2 + name_columns + 1 + 6 + 1 + note_columns + 1;
     let bar_columns = columns.saturating_sub(used);
@@ -172,7 +172,10 @@ fn name_style(place: StagePlace) -> Style {
 
 /// Loops used of allowed, how often the run was there, and how far the gate can be relied on.
 fn note(run: &RunFacts, stage: &SpineStage) -> String {
-    let mut parts: Vec<String> = stage.loops.iter().map(|it| it.text()).collect();
+    // A stage shares its counters with others: where the run has not been, they say nothing.
+    let was_there = stage.visits > 0 || stage.place == StagePlace::Here;
+    let loops = stage.loops.iter().filter(|_| was_there);
+    let mut parts: Vec<String> = loops.map(|it| it.text()).collect();
     if stage.place == StagePlace::Here {
         let here = &run.status.stage;
         if let Some(limit) = here.retry_limit.filter(|_| here.retries > 0) {
