@@ -1,8 +1,8 @@
 //! The evidence of each gate: its commands with their exit codes, its reviewers, the tree, and whether it still holds.
 
 use engine::{
-    AgentName, CheckEnd, CheckResult, CheckVerdict, Gate, Hash, Pipeline, Run, Stage, StageName,
-    Time, Work, Writes,
+    AgentName, ArtifactName, CheckEnd, CheckResult, CheckVerdict, Gate, Hash, Pipeline, Run, Stage,
+    StageName, Time, Work, Writes,
 };
 
 use super::timeline::{Timeline, subject};
@@ -28,6 +28,8 @@ pub struct GateEvidence {
     pub at: Option<Time>,
     /// The tree, or the content of the artifact, that was checked.
     pub subject: Option<Hash>,
+    /// The artifact, where it holds for one.
+    pub artifact: Option<ArtifactName>,
     /// The latest run of its commands.
     pub verdict: Option<CheckVerdict>,
     pub commands: Vec<CommandEvidence>,
@@ -64,6 +66,13 @@ pub enum GateState {
     Stale,
     /// A person skipped it.
     Overridden,
+}
+
+impl GateEvidence {
+    /// What was checked: `tree`, or the name of the artifact.
+    pub fn subject_name(&self) -> &str {
+        self.artifact.as_ref().map_or("tree", ArtifactName::as_str)
+    }
 }
 
 impl GateState {
@@ -207,10 +216,18 @@ fn evidence(run: &Run, stage: &Stage, timeline: &Timeline) -> GateEvidence {
         entry: Some(record.entry).filter(|entry| *entry > 0),
         at: record.at,
         subject: passed.map(subject).or(record.subject),
+        artifact: passed.and_then(artifact),
         verdict: record.verdict,
         commands: record.results.iter().map(command).collect(),
         round: record.round,
         reviews: record.reviews,
+    }
+}
+
+fn artifact(gate: &Gate) -> Option<ArtifactName> {
+    match gate {
+        Gate::Artifact { artifact, .. } => Some(artifact.clone()),
+        Gate::Tree(_) | Gate::Superseded(_) => None,
     }
 }
 

@@ -59,6 +59,7 @@ pub(crate) fn gate_json(gate: &GateEvidence) -> Value {
         "stale": gate.state.is_stale(),
         "entry": gate.entry,
         "at": gate.at.map(rfc3339),
+        "artifact": gate.artifact.as_ref().map(|it| it.as_str()),
         "subject": gate.subject.map(|hash| hash.to_string()),
         "verdict": gate.verdict.map(|verdict| verdict.word()),
         "commands": gate.commands.iter().map(command_json).collect::<Vec<_>>(),

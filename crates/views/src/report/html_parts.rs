@@ -39,7 +39,7 @@ fn gate(gate: &GateEvidence) -> String {
     };
     let subject = gate.subject.as_ref().map(|hash| {
         let hash = short(hash);
-        format!("tree <code>{hash}</code>")
+        format!("{} <code>{hash}</code>", escaped(gate.subject_name()))
     });
     let entry = gate.entry.map(|entry| format!("entry {entry}"));
     let place: Vec<String> = subject.into_iter().chain(entry).collect();
@@ -88,7 +88,7 @@ fn command(command: &CommandEvidence, with_output: bool, entry: Option<u64>) -> 
         duration(command.duration_ms)
     );
     if let Some(entry) = entry {
-        let _ = write!(text, " <span class=\"soft\">entry {entry}</span>");
+        let _ = write!(text, " <span class=\"soft\">· entry {entry}</span>");
     }
     let output = output_end(command);
     if with_output && !output.trim().is_empty() {

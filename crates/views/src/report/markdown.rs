@@ -25,7 +25,7 @@ pub(super) fn render(view: &ReportView) -> String {
         section("Not to be overlooked", remarks(view.marks())),
         section("Stages", stages(view)),
         section("Cost", cost(view)),
-        section("Left", left(view)),
+        section("Artifacts", left(view)),
         section("Chain", chain(view)),
     ];
     let sections = sections.into_iter().filter(|section| !section.is_empty());
@@ -74,7 +74,9 @@ fn gates(view: &ReportView) -> Vec<String> {
 fn gate(gate: &GateEvidence) -> Vec<String> {
     let (mark, state) = gate_words(gate.state);
     let subject = gate.subject.as_ref();
-    let subject = subject.map_or_else(String::new, |hash| format!(", tree `{}`", short(hash)));
+    let subject = subject.map_or_else(String::new, |hash| {
+        format!(", {} `{}`", escaped(gate.subject_name()), short(hash))
+    });
     let entry = gate
         .entry
         .map_or_else(String::new, |it| format!(", entry {it}"));

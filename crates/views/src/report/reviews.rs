@@ -64,6 +64,7 @@ mod tests {
             entry: None,
             at: None,
             subject,
+            artifact: None,
             verdict: None,
             commands: Vec::new(),
             failed_before: 0,

@@ -156,7 +156,9 @@ fn gate_lines(builder: &mut TextBuilder, gate: &GateEvidence) {
         GateState::Open => Style::Dim,
     };
     let subject = gate.subject.as_ref();
-    let subject = subject.map_or_else(String::new, |hash| format!(" · tree {}", short(hash)));
+    let subject = subject.map_or_else(String::new, |hash| {
+        format!(" · {} {}", gate.subject_name(), short(hash))
+    });
     let entry = gate
         .entry
         .map_or_else(String::new, |it| format!(" · entry {it}"));

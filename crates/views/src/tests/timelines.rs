@@ -87,13 +87,15 @@ fn a_gate_has_its_commands_its_reviewers_and_says_whether_it_holds() {
 #[test]
 fn a_gate_is_open_failed_stale_or_skipped() {
     let mut play = Play::driven(Driver::Headless);
-    let state = |play: &Play| {
+    let found = |play: &Play| {
         let found = gates(&play.pipeline, &play.run, &folded(play));
         let gate = found
             .into_iter()
             .find(|gate| gate.stage.as_str() == "linting");
-        gate.unwrap().state
+        gate.unwrap()
     };
+    let name = |play: &Play| found(play).subject_name().to_owned();
+    let state = |play: &Play| found(play).state;
     assert_eq!(state(&play), GateState::Open);
     play = completed();
     assert_eq!(state(&play), GateState::Superseded);
@@ -101,10 +103,12 @@ fn a_gate_is_open_failed_stale_or_skipped() {
     let tree = Gate::Tree(hash(1));
     play.run.gates.insert(linting.clone(), tree);
     assert_eq!(state(&play), GateState::Holds);
+    assert_eq!(name(&play), "tree");
     let (artifact, content) = (artifact_name("plan"), hash(1));
     let gate = Gate::Artifact { artifact, content };
     play.run.gates.insert(linting.clone(), gate);
     assert_eq!(state(&play), GateState::Stale);
+    assert_eq!(name(&play), "plan");
     play.run.gates.remove(&linting);
     assert_eq!(state(&play), GateState::Failed);
     play.run.overrides.push(Override {

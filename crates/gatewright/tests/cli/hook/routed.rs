@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::seat::Seat;
 
-const ROUTED: &str = r#"
+pub(super) const ROUTED: &str = r#"
 name   = "routed"
 about  = "Fix what is small, and plan the rest."
 begins = "session"
