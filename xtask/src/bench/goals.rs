@@ -25,6 +25,8 @@ enum Unit {
     Times,
     /// A number of instructions or calls, which no machine changes.
     Count,
+    /// A part of one core, of which both parts were measured in this run.
+    Percent,
 }
 
 impl Unit {
@@ -32,6 +34,7 @@ impl Unit {
         match self {
             Self::Times => format!("{number:.2}×"),
             Self::Count => format!("{number:.0}"),
+            Self::Percent => format!("{number:.2} %"),
         }
     }
 
@@ -39,6 +42,7 @@ impl Unit {
         match self {
             Self::Times => "times",
             Self::Count => "count",
+            Self::Percent => "percent",
         }
     }
 }
@@ -66,6 +70,16 @@ impl Goal {
             measured: counted.map(|counted| counted as f64),
             limit: Limit::AtMost(limit as f64),
             unit: Unit::Count,
+        }
+    }
+
+    /// A screen on which nothing happens costs nothing.
+    pub(super) fn watch_idle(measured: Option<f64>) -> Self {
+        Self {
+            name: "watch while nothing happens, of a core".to_owned(),
+            measured,
+            limit: Limit::AtMost(0.5),
+            unit: Unit::Percent,
         }
     }
 

@@ -7,6 +7,7 @@ mod floors;
 mod goals;
 mod history;
 mod hooks;
+mod idle_screen;
 mod large_project;
 mod orchestrator;
 mod payload;
@@ -52,7 +53,8 @@ ratio to a static process that does nothing:
                   comparison (xtask/bench/peers), with 10 and 100,000 entries of history
 
 Ours on runs with 10, 10,000 and 1,000,000 entries behind them. Then 64 hooks at once end 64 agents
-of one run, ten times, and every end must be there once. In the end stands which goals are met; one
+of one run, ten times, and every end must be there once. Then `watch` shows a run with 10,000 entries on which nothing happens, and its
+processor time is counted. In the end stands which goals are met; one
 that is missed makes the exit code 1. Instructions are counted where valgrind is installed, system calls and syncs where strace is.
 
 Options:
@@ -125,6 +127,8 @@ fn measure(options: &Options) -> Result<Report, Failure> {
     let rows = report::rows(&subjects, &times, &costs);
     complain("bench: a crowd of hooks");
     let crowd = Some(crowd::gather(&program.path)?);
+    complain("bench: a screen on which nothing happens");
+    let watch_idle = Some(idle_screen::share(&program.path)?);
     Ok(Report {
         program,
         rounds,
@@ -132,6 +136,7 @@ fn measure(options: &Options) -> Result<Report, Failure> {
         missing,
         versions,
         crowd,
+        watch_idle,
     })
 }
 

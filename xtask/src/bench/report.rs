@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::cost::Cost;
 use super::crowd::Crowd;
-use super::goals::{self, growth, times};
+use super::goals::{self, Goal, growth, times};
 use super::peers::Missing;
 use super::rounds::{Times, percentile};
 use super::subject::{Kind, Load, Subject};
@@ -22,6 +22,8 @@ pub(super) struct Report {
     /// The interpreters of the peers.
     pub versions: Vec<String>,
     pub crowd: Option<Crowd>,
+    /// How much of a core `watch` takes while nothing happens, in percent.
+    pub watch_idle: Option<f64>,
 }
 
 /// One subject, measured.
@@ -92,7 +94,7 @@ impl Report {
         }
         text.push_str(&self.crowd_line());
         text.push('\n');
-        for goal in goals::all(&self.rows, self.crowd.as_ref()) {
+        for goal in self.goals() {
             text.push_str(&goal.line());
         }
         let _ = write!(
@@ -105,9 +107,15 @@ impl Report {
         text
     }
 
+    fn goals(&self) -> Vec<Goal> {
+        let mut goals = goals::all(&self.rows, self.crowd.as_ref());
+        goals.push(Goal::watch_idle(self.watch_idle));
+        goals
+    }
+
     /// The goals that this run missed.
     pub(super) fn missed(&self) -> Vec<String> {
-        let goals = goals::all(&self.rows, self.crowd.as_ref());
+        let goals = self.goals();
         let missed = goals
             .into_iter()
             .filter(|goal| goal.is_met() == Some(false));
@@ -154,7 +162,7 @@ impl Report {
     pub(super) fn json(&self) -> Value {
         let rows: Vec<Value> = self.rows.iter().map(|row| self.row_json(row)).collect();
         let missing: Vec<Value> = self.missing.iter().map(missing_json).collect();
-        let goals = goals::all(&self.rows, self.crowd.as_ref());
+        let goals = self.goals();
         json!({
             "rounds": self.rounds,
             "program_bytes": self.program.bytes,
@@ -166,7 +174,7 @@ impl Report {
                 "advance": growth(&self.rows, Kind::Advance).map(rounded),
             },
             "crowd": self.crowd.as_ref().map(crowd_json),
-            "goals": goals.iter().map(goals::Goal::json).collect::<Vec<_>>(),
+            "goals": goals.iter().map(Goal::json).collect::<Vec<_>>(),
         })
     }
 
@@ -249,6 +257,7 @@ mod tests {
             }],
             versions: Vec::new(),
             crowd: None,
+            watch_idle: None,
         }
     }
 
