@@ -296,3 +296,35 @@ fn a_store_that_a_newer_version_wrote_is_one_clear_line() {
     // Nobody has touched it.
     assert_eq!(std::fs::read(there.join("store.db")).unwrap(), bytes);
 }
+
+#[test]
+fn a_run_of_another_worktree_stands_under_its_repository_also_when_it_is_over() {
+    let world = asking();
+    let commit = "git add pipeline.toml && git -c user.name=a -c user.email=a@b commit -qm pipeline && git worktree add -q ../fix-42";
+    assert!(world.project.shell(commit).status().unwrap().success());
+    let there = world.project.path().join("../fix-42");
+    let typed = |line: &str| {
+        let mut command = world.command(line);
+        Ran::from(command.current_dir(&there).output().unwrap())
+    };
+    let shown = typed("trust pipeline.toml --show --json").succeeds().stdout;
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let hash = shown["hash"].as_str().unwrap();
+    typed(&format!("trust pipeline.toml --hash {hash}")).succeeds();
+    typed(&world.line("").replace("r-test", "r-other")).exits(6);
+    let shown = || {
+        let picture = world.gatewright("watch --once").succeeds().stdout;
+        let runs = picture.split("RUNS").nth(1).unwrap().to_owned();
+        let line = runs.lines().find(|line| line.contains("r-other"));
+        // One repository has no title of its own.
+        assert!(
+            !runs.lines().any(|line| line.starts_with(" project")),
+            "{picture}"
+        );
+        says(line.unwrap(), "fix-42");
+    };
+    shown();
+    world.person("answer r-other no", "").succeeds();
+    assert_eq!(world.status("r-other"), "cancelled");
+    shown();
+}
