@@ -135,9 +135,20 @@ impl RunsReader {
         workspace: &mut Workspace<'_>,
         now: Time,
     ) -> Result<InboxFound, Failure> {
+        let summaries = workspace.store.runs(None)?;
+        self.inbox_among(workspace, &summaries, now)
+    }
+
+    /// The same of the runs that somebody has listed.
+    pub fn inbox_among(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        summaries: &[RunSummary],
+        now: Time,
+    ) -> Result<InboxFound, Failure> {
         let mut unreadable = Vec::new();
         let mut entries = Vec::new();
-        for opened in self.waiting(workspace, &mut unreadable, now)? {
+        for opened in self.waiting(workspace, summaries, &mut unreadable, now)? {
             entries.push(entry(workspace, &opened, now));
         }
         let inbox = Inbox::new(entries);
@@ -150,18 +161,30 @@ impl RunsReader {
         workspace: &mut Workspace<'_>,
         now: Time,
     ) -> Result<usize, Failure> {
+        let summaries = workspace.store.runs(None)?;
+        self.count_waiting_among(workspace, &summaries, now)
+    }
+
+    /// The same of the runs that somebody has listed.
+    pub fn count_waiting_among(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        summaries: &[RunSummary],
+        now: Time,
+    ) -> Result<usize, Failure> {
         let mut unreadable = Vec::new();
-        Ok(self.waiting(workspace, &mut unreadable, now)?.len())
+        let found = self.waiting(workspace, summaries, &mut unreadable, now)?;
+        Ok(found.len())
     }
 
     /// The runs that wait for a person now: also those past their `ttl` of which nobody has recorded that.
     fn waiting(
         &mut self,
         workspace: &mut Workspace<'_>,
+        summaries: &[RunSummary],
         unreadable: &mut Vec<Failure>,
         now: Time,
     ) -> Result<Vec<OpenRun>, Failure> {
-        let summaries = workspace.store.runs(None)?;
         let may_wait = |summary: &&RunSummary| match summary.status {
             Status::Running | Status::Waiting(_) => true,
             Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => false,

@@ -128,6 +128,26 @@ impl Browser {
         self.call("Input.insertText", json!({ "text": text }));
     }
 
+    /// The whole page as a picture, also what one would have to scroll to: the bytes of a PNG.
+    #[track_caller]
+    pub fn picture(&mut self) -> Vec<u8> {
+        let asked = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.call("Page.captureScreenshot", asked);
+        let text = answer["data"].as_str().expect("a picture");
+        from_base64(text)
+    }
+
+    /// Shows pages in a window so wide and high, in this colour scheme: `light` or `dark`.
+    pub fn window(&mut self, width: u32, height: u32, scheme: &str) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let scheme = json!({ "name": "prefers-color-scheme", "value": scheme });
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": [scheme] }),
+        );
+    }
+
     /// Sends a command to the browser, and waits for its answer.
     #[track_caller]
     pub fn call(&mut self, method: &str, params: Value) -> Value {
@@ -156,6 +176,27 @@ impl Drop for Browser {
         processes::end(self.process.id(), &self.mark);
         let _ = self.process.wait();
     }
+}
+
+/// The bytes that this text means; what is no letter of base64 is padding.
+fn from_base64(text: &str) -> Vec<u8> {
+    let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
+    for letter in text.bytes() {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        (bits, held) = (bits << 6 | u32::from(value), held + 6);
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held & 0xff) as u8);
+        }
+    }
+    bytes
 }
 
 /// The shell gives the pipes their numbers: 3 is read, 4 is written.

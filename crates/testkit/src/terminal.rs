@@ -76,6 +76,11 @@ impl Terminal {
         self.tmux.ask("capture-pane -p")
     }
 
+    /// The same with its colours, as escape sequences.
+    pub fn painted(&self) -> String {
+        self.tmux.ask("capture-pane -p -e")
+    }
+
     /// The screen with all that has left it at the top.
     pub fn scroll(&self) -> String {
         self.tmux.ask("capture-pane -p -S -")

@@ -10,6 +10,7 @@ mod liveness;
 mod remark;
 mod spine;
 mod timeline;
+mod ways;
 mod worker;
 
 pub use evidence::{CommandEvidence, FailedCheck, GateEvidence, GateState, ReviewEvidence, gates};
@@ -19,4 +20,5 @@ pub use liveness::{Liveness, LostReason, OwnerSign, QUIET_AFTER, QuietReason, Si
 pub use remark::{Remark, RemarkKind};
 pub use spine::{LoopUse, SpineStage, StagePlace, spine};
 pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, Timeline, Visit, WaitSpan};
+pub use ways::WayCounts;
 pub use worker::WorkerSign;

@@ -4,6 +4,7 @@
 
 mod fold;
 mod layout;
+mod rows;
 mod scale;
 mod svg;
 
@@ -12,6 +13,7 @@ use engine::Time;
 use crate::picture::{Area, TextLine};
 
 pub use fold::GanttFold;
+pub use rows::{Lasting, rows};
 
 /// A stage, or one worker of it, with everything that it did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

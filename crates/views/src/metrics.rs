@@ -11,7 +11,6 @@ use engine::{AgentName, PipelineName, StageName, Usage};
 
 pub use durations::Durations;
 pub use run_fold::RunFold;
-pub(crate) use run_fold::wait_of;
 
 /// The figures of some runs. Those of several runs are added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

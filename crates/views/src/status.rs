@@ -18,7 +18,7 @@ pub(crate) use text::status_words;
 use crate::cause::Causes;
 use crate::facts::{
     self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, Timeline, Visit, WaitSpan,
-    WorkerSign,
+    WayCounts, WorkerSign,
 };
 use crate::paint::Paint;
 use crate::safe::Untrusted;
@@ -177,6 +177,8 @@ pub struct JournalFacts {
     pub visits: Vec<Visit>,
     /// How many earlier ones are not kept.
     pub visits_dropped: u64,
+    /// How often it entered each stage and took each way, of all stays.
+    pub ways: WayCounts,
     /// The times in which only a person could help.
     pub waits: Vec<WaitSpan>,
     /// Every gate of the pipeline with its evidence.
@@ -264,6 +266,7 @@ impl JournalFacts {
             head,
             visits: timeline.visits().cloned().collect(),
             visits_dropped: timeline.dropped(),
+            ways: timeline.ways().clone(),
             waits: timeline.waits().to_vec(),
             gates: facts::gates(pipeline, run, timeline),
             remarks: timeline.remarks(),

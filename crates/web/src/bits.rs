@@ -3,7 +3,7 @@
 use engine::{Seconds, Status, Time};
 use maud::{Markup, html};
 use views::Style;
-use views::facts::{GateState, Liveness, RemarkKind};
+use views::facts::{GateState, Liveness, QuietReason, RemarkKind};
 use views::time::rfc3339;
 
 /// The class for what a colour means. The text beside it says the same.
@@ -47,7 +47,14 @@ pub(crate) fn liveness(liveness: Option<Liveness>) -> Markup {
         return html! { span.dim { "–" } };
     };
     let text = match liveness {
-        Liveness::Quiet { since, .. } => format!("quiet for {}", rough(since)),
+        Liveness::Quiet { since, why } => {
+            let stopped = match why {
+                QuietReason::Stopped => " · stopped",
+                QuietReason::Expired => " · frozen",
+                QuietReason::Silent => "",
+            };
+            format!("quiet for {}{stopped}", rough(since))
+        }
         Liveness::WaitsForYou { since } => format!("waits for you · {}", rough(since)),
         Liveness::Live { .. } | Liveness::OwnerLost { .. } | Liveness::Queued | Liveness::Over => {
             liveness.text()
@@ -61,15 +68,27 @@ pub(crate) fn liveness(liveness: Option<Liveness>) -> Markup {
     }
 }
 
-pub(crate) fn status(status: &Status) -> Markup {
-    let (mark, class) = match status {
+/// The mark and the class of a status.
+pub(crate) fn status_sign(status: &Status) -> (&'static str, &'static str) {
+    match status {
         Status::Completed => ("✓", "good"),
         Status::Failed => ("✗", "bad"),
         Status::Cancelled => ("⊘", "dim"),
         Status::Waiting(_) => ("?", "wait"),
         Status::Running => ("▸", "normal"),
         Status::Queued => ("○", "dim"),
-    };
+    }
+}
+
+pub(crate) fn is_over(status: &Status) -> bool {
+    match status {
+        Status::Completed | Status::Failed | Status::Cancelled => true,
+        Status::Queued | Status::Running | Status::Waiting(_) => false,
+    }
+}
+
+pub(crate) fn status(status: &Status) -> Markup {
+    let (mark, class) = status_sign(status);
     html! {
         span class=(format!("pill {class}")) {
             span.mark aria-hidden="true" { (mark) } " " (status.word())
@@ -77,18 +96,20 @@ pub(crate) fn status(status: &Status) -> Markup {
     }
 }
 
-pub(crate) fn gate(state: GateState) -> Markup {
-    let (mark, class) = match state {
-        GateState::Open => ("○", "dim"),
-        GateState::Failed => ("✗", "bad"),
-        GateState::Holds => ("✓", "good"),
-        GateState::Superseded => ("↷", "dim"),
-        GateState::Stale => ("≠", "wait"),
-        GateState::Overridden => ("!", "bad"),
+/// A gate of a run with this status. A run that is over cannot come to an open one any more.
+pub(crate) fn gate(status: &Status, state: GateState) -> Markup {
+    let (mark, class, word) = match state {
+        GateState::Open if is_over(status) => ("–", "dim", "not on its way"),
+        GateState::Open => ("○", "dim", state.word()),
+        GateState::Failed => ("✗", "bad", state.word()),
+        GateState::Holds => ("✓", "good", state.word()),
+        GateState::Superseded => ("↷", "dim", state.word()),
+        GateState::Stale => ("≠", "wait", state.word()),
+        GateState::Overridden => ("!", "bad", state.word()),
     };
     html! {
         span class=(format!("pill {class}")) {
-            span.mark aria-hidden="true" { (mark) } " " (state.word())
+            span.mark aria-hidden="true" { (mark) } " " (word)
         }
     }
 }

@@ -100,7 +100,7 @@ fn choose(run: &RunId, stage: &StageName, choices: &[Outcome]) -> Markup {
         &html! {
             textarea id=(text) name="text" rows="1" maxlength=(LONGEST_TEXT)
                 aria-label="A word with the answer"
-                placeholder="A word with it, for those who work next (optional)" {}
+                placeholder="A word with it (optional)" {}
         },
         &html! { @for choice in choices { button name="choice" value=(choice) { (choice) } } },
     )

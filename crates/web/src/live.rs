@@ -26,6 +26,7 @@ const PING: Duration = Duration::from_secs(10);
 #[derive(Default)]
 struct SentPage {
     title: Option<String>,
+    ids: Vec<&'static str>,
     parts: BTreeMap<&'static str, String>,
 }
 
@@ -71,6 +72,14 @@ impl SentPage {
             let _ = write!(events, "event: title\ndata: {data}\n\n");
             self.title = Some(title);
         }
+        // A page that cannot be shown any more, or again, has other parts: the old ones would go on telling what was.
+        let ids: Vec<_> = page.parts.iter().map(|part| part.id).collect();
+        if self.ids != ids {
+            let data = json!({ "ids": ids });
+            let _ = write!(events, "event: parts\ndata: {data}\n\n");
+            self.parts.retain(|id, _| ids.contains(id));
+            self.ids = ids;
+        }
         for part in &page.parts {
             let html = part.markup().into_string();
             if self.parts.get(part.id) != Some(&html) {
@@ -103,7 +112,7 @@ mod tests {
     #[test]
     fn only_what_changed_is_sent() {
         let mut shown = SentPage::default();
-        let parts = |events: &str| events.matches("event: part").count();
+        let parts = |events: &str| events.matches("event: part\n").count();
         let titles = |events: &str| events.matches("event: title").count();
         let first = shown.events(&page(0, ["a", "b"]));
         assert_eq!((titles(&first), parts(&first)), (1, 2));
@@ -114,5 +123,17 @@ mod tests {
         let lines = second.lines().filter(|line| !line.is_empty());
         let plain = |line: &str| line.starts_with("event: ") || line.starts_with("data: {");
         assert!(lines.clone().all(plain), "no text ends its line: {second}");
+    }
+
+    #[test]
+    fn what_a_page_no_longer_has_is_taken_away_and_comes_back_with_it() {
+        let mut shown = SentPage::default();
+        shown.events(&page(0, ["a", "b"]));
+        let failure = runtime::failure::Failure::not_found("no store");
+        let failed = shown.events(&pages::failure(&failure));
+        assert!(failed.contains(r#"{"ids":["failure"]}"#), "{failed}");
+        let again = shown.events(&page(0, ["a", "b"]));
+        assert!(again.contains(r#"{"ids":["one","two"]}"#), "{again}");
+        assert_eq!(again.matches("event: part\n").count(), 2, "{again}");
     }
 }

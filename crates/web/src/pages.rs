@@ -1,6 +1,7 @@
 //! The pages: each takes facts and returns parts.
 
 mod artifacts;
+mod bars;
 mod change;
 mod compare;
 mod docs;
@@ -8,11 +9,13 @@ mod entries;
 mod figures;
 mod gantt;
 mod home;
+mod order;
 mod output;
 mod picture;
 mod pipelines;
 mod reviews;
 mod run;
+mod runs;
 
 use engine::RunId;
 use maud::html;

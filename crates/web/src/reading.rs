@@ -1,6 +1,6 @@
 //! What a page reads: the store as it is now, with readers that remember how far they have read.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{RunId, Time};
 use runtime::clock;
@@ -12,6 +12,7 @@ use runtime::workspace::Workspace;
 use store::{Backend as _, RunSummary, StoredRun};
 
 use crate::page::Base;
+use crate::stamp::{self, Stamp};
 use crate::topic::HelpTopic;
 
 /// So many runs are remembered, the latest looked at.
@@ -25,6 +26,13 @@ pub(crate) const MOST_COUNTED: usize = 2_000;
 pub(crate) struct Readers {
     runs: Mutex<Vec<(RunId, RunReader)>>,
     figures: Mutex<FiguresReader>,
+    listed: Mutex<Option<Listed>>,
+}
+
+/// The runs of all projects as a list, and the stamp of the store that it was read from.
+struct Listed {
+    stamp: Stamp,
+    runs: Arc<Vec<RunSummary>>,
 }
 
 /// Can somebody act on this page?
@@ -44,9 +52,24 @@ pub(crate) struct Reading<'a> {
     pub acting: Acting,
     pub readers: &'a Readers,
     pub topics: &'static [HelpTopic],
+    /// Of the store before this look.
+    stamp: Stamp,
+    listed: Option<Arc<Vec<RunSummary>>>,
 }
 
 impl Readers {
+    /// The list that was read from the store with this stamp.
+    fn listed(&self, stamp: &Stamp) -> Option<Arc<Vec<RunSummary>>> {
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = listed.as_ref().filter(|listed| listed.stamp == *stamp);
+        same.map(|listed| Arc::clone(&listed.runs))
+    }
+
+    fn keep_listed(&self, stamp: Stamp, runs: Arc<Vec<RunSummary>>) {
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        *listed = Some(Listed { stamp, runs });
+    }
+
     /// Takes the reader of this run out, or makes one. A run that has become shorter is another one.
     pub(crate) fn take(&self, run: &RunId, version: u64) -> RunReader {
         let mut readers = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,6 +98,8 @@ impl<'a> Reading<'a> {
         readers: &'a Readers,
         topics: &'static [HelpTopic],
     ) -> Result<Self, Failure> {
+        // Before the store is opened: what is written afterwards has another stamp.
+        let stamp = stamp::of(context);
         Ok(Self {
             workspace: Workspace::if_exists(context)?,
             runs: RunsReader::default(),
@@ -83,13 +108,39 @@ impl<'a> Reading<'a> {
             acting,
             readers,
             topics,
+            stamp,
+            listed: None,
         })
+    }
+
+    /// The runs of all projects, the latest started first. The list is read again when somebody has written.
+    pub(crate) fn summaries(&mut self) -> Result<Arc<Vec<RunSummary>>, Failure> {
+        let known = self.listed.clone();
+        if let Some(known) = known.or_else(|| self.readers.listed(&self.stamp)) {
+            self.listed = Some(Arc::clone(&known));
+            return Ok(known);
+        }
+        let runs = match &self.workspace {
+            Some(workspace) => workspace.store.runs(None)?,
+            None => Vec::new(),
+        };
+        let runs = Arc::new(runs);
+        if self.stamp.is_settled(self.now) {
+            let kept = Arc::clone(&runs);
+            self.readers.keep_listed(self.stamp.clone(), kept);
+        }
+        self.listed = Some(Arc::clone(&runs));
+        Ok(runs)
     }
 
     /// How many runs of all projects wait for a person.
     pub(crate) fn waiting(&mut self) -> Result<usize, Failure> {
+        let summaries = self.summaries()?;
         match &mut self.workspace {
-            Some(workspace) => self.runs.count_waiting(workspace, self.now),
+            Some(workspace) => {
+                let runs = &mut self.runs;
+                runs.count_waiting_among(workspace, &summaries, self.now)
+            }
             None => Ok(0),
         }
     }
@@ -101,16 +152,16 @@ impl<'a> Reading<'a> {
     ) -> Result<(FiguresFound, usize), Failure> {
         // Waits that last grow in steps, so that an idle page stays as it is.
         let now = Time(self.now.0 - self.now.0 % 60_000);
-        let mut summaries = self.workspace()?.store.runs(None)?;
-        summaries.retain(wanted);
-        summaries.truncate(MOST_COUNTED);
+        let summaries = self.summaries()?;
+        let summaries = summaries.iter().filter(|run| wanted(run));
+        let summaries: Vec<&RunSummary> = summaries.take(MOST_COUNTED).collect();
         let mut reader = self
             .readers
             .figures
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let workspace = self.workspace.as_mut().ok_or_else(no_run)?;
-        let found = reader.read(workspace, &summaries, now)?;
+        let found = reader.read(workspace, summaries.iter().copied(), now)?;
         Ok((found, summaries.len()))
     }
 

@@ -14,6 +14,7 @@ mod payload;
 mod peers;
 mod report;
 mod rounds;
+mod screens;
 mod seat;
 mod steps;
 mod subject;
@@ -33,6 +34,7 @@ const HELP: &str = "\
 Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…] [--program PATH]
        cargo xtask bench --orchestrator [OPTIONS]
        cargo xtask bench --steps [OPTIONS]
+       cargo xtask bench --screens [OPTIONS]
 
 Times one process at a time, all kinds in turn in every round, and prints the median of each as a
 ratio to a static process that does nothing:
@@ -80,6 +82,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     if arguments.iter().any(|argument| argument == "--steps") {
         return steps::run(arguments);
+    }
+    if arguments.iter().any(|argument| argument == "--screens") {
+        return screens::run(arguments);
     }
     if arguments
         .iter()

@@ -10,6 +10,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
 use store::Backend as _;
 use views::Untrusted;
+use views::facts::WayCounts;
 use views::gantt::{Gantt, GanttFold};
 use views::picture::{Picture, RunMarks};
 use views::report::{JournalIntegrity, ReportView};
@@ -83,10 +84,10 @@ fn with_figures(
     opened: &OpenRun,
 ) -> Result<ReportView, Failure> {
     let (run, last) = (opened.run(), opened.stored.version);
-    let mut marks = RunMarks::before_journal(run);
+    let mut ways = WayCounts::default();
     let mut fold = Some(GanttFold::new(&opened.pipeline));
     workspace.store.walk_from(&run.id, 1, last, &mut |stored| {
-        marks.add(&stored.entry);
+        ways.add(&stored.entry.fact);
         // The head of the report says that the journal is damaged.
         if fold
             .as_mut()
@@ -96,7 +97,8 @@ fn with_figures(
         }
         Ok(())
     })?;
-    let picture = Picture::of(&opened.pipeline, Some(&marks.after_journal())).svg();
+    let marks = RunMarks::of_ways(run, &ways);
+    let picture = Picture::of(&opened.pipeline, Some(&marks)).svg();
     let report = report.with_figure("The way", picture);
     let Some(fold) = fold else {
         return Ok(report);

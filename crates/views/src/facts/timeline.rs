@@ -11,6 +11,7 @@ use engine::{
 
 use super::evidence::{GateRecord, ReviewEvidence};
 use super::remark::{Remark, RemarkKind};
+use super::ways::WayCounts;
 use crate::fact::AgentNames;
 
 /// So many of the latest visits are kept, and so many attempts of all of them.
@@ -32,8 +33,7 @@ pub struct Timeline {
     dropped: u64,
     /// How many attempts the visits have.
     attempts: usize,
-    /// How often each stage was entered.
-    entered: BTreeMap<StageName, u32>,
+    ways: WayCounts,
     waits: Vec<WaitSpan>,
     /// By the word for their kind.
     remarks: BTreeMap<&'static str, Remarks>,
@@ -142,6 +142,7 @@ impl Timeline {
         }
         self.version = number;
         self.names.add(&entry.fact);
+        self.ways.add(&entry.fact);
         self.remark(number, entry);
         self.wait(entry);
         self.travel(number, entry);
@@ -156,7 +157,12 @@ impl Timeline {
 
     /// How often the run has been in this stage.
     pub fn visits_of(&self, stage: &StageName) -> u32 {
-        self.entered.get(stage).copied().unwrap_or(0)
+        self.ways.entered.get(stage).copied().unwrap_or(0)
+    }
+
+    /// Every stage and way, also those of stays that are not kept.
+    pub fn ways(&self) -> &WayCounts {
+        &self.ways
     }
 
     /// How many earlier stays are not kept.
@@ -261,11 +267,9 @@ impl Timeline {
     }
 
     fn enter(&mut self, stage: &StageName, entry: u64, at: Time) {
-        let number = self.entered.entry(stage.clone()).or_default();
-        *number += 1;
         self.visits.push_back(Visit {
             stage: stage.clone(),
-            number: *number,
+            number: self.visits_of(stage),
             entry,
             entered_at: at,
             left: None,

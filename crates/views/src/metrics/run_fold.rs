@@ -240,7 +240,7 @@ fn act(fact: &Fact) -> Option<&'static str> {
 }
 
 /// Why the run waits for a person, if it does.
-pub(crate) fn wait_of(pipeline: &Pipeline, run: &Run) -> Option<Wait> {
+fn wait_of(pipeline: &Pipeline, run: &Run) -> Option<Wait> {
     match &run.standing {
         Standing::Queued | Standing::Cancelled { .. } => None,
         Standing::Stuck { .. } => Some(Wait::Fault),

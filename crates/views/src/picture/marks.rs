@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Entry, Fact, Run, StageName, arrival};
+use engine::{Entry, Run, StageName};
+
+use crate::facts::WayCounts;
 
 /// A run, with the stages that it entered and the ways that it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,39 +28,23 @@ impl<'a> RunMarks<'a> {
 
     /// The same, with every way that the journal tells of.
     pub fn of_journal<'e>(run: &'a Run, entries: impl IntoIterator<Item = &'e Entry>) -> Self {
-        let mut marks = Self::before_journal(run);
+        let mut ways = WayCounts::default();
         for entry in entries {
-            marks.add(entry);
+            ways.add(&entry.fact);
         }
-        marks.after_journal()
+        Self::of_ways(run, &ways)
     }
 
-    /// For those who read the journal entry by entry: nothing is counted yet.
-    pub fn before_journal(run: &'a Run) -> Self {
-        Self {
+    /// The same, with ways that somebody has counted.
+    pub fn of_ways(run: &'a Run, ways: &WayCounts) -> Self {
+        let WayCounts { entered, taken } = ways.clone();
+        let mut marks = Self {
             run,
-            entered: BTreeMap::new(),
-            taken: BTreeMap::new(),
-        }
-    }
-
-    /// All entries were added.
-    pub fn after_journal(mut self) -> Self {
-        let here = self.run.position.stage.clone();
-        self.entered.entry(here).or_insert(1);
-        self
-    }
-
-    pub fn add(&mut self, entry: &Entry) {
-        let fact = &entry.fact;
-        if let Fact::Moved(way) = fact {
-            let taken = self.taken.entry((way.from.clone(), way.to.clone()));
-            *taken.or_insert(0) += 1;
-            self.entered.entry(way.from.clone()).or_insert(1);
-        }
-        if let Some(stage) = arrival(fact) {
-            *self.entered.entry(stage.clone()).or_insert(0) += 1;
-        }
+            entered,
+            taken,
+        };
+        marks.entered.entry(run.position.stage.clone()).or_insert(1);
+        marks
     }
 
     pub(super) fn is_here(&self, stage: &StageName) -> bool {

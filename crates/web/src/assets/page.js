@@ -18,8 +18,11 @@
   const swap = (id, html) => {
     const old = document.getElementById(id);
     const part = parse(html).body.firstElementChild;
-    if (!part || known.get(id) === part.outerHTML) return;
-    if (!old) return void document.getElementById("main").append(part);
+    if (!part || (old && known.get(id) === part.outerHTML)) return;
+    if (!old) {
+      known.set(id, part.outerHTML);
+      return void document.getElementById("main").append(part);
+    }
     if (busy(old)) return void held.set(id, html);
     held.delete(id);
     known.set(id, part.outerHTML);
@@ -29,7 +32,9 @@
       if (same) same.open = details.open;
     }
     const scrolls = [...old.querySelectorAll("[data-scroll]")].map((it) => [it.dataset.scroll, it.scrollTop]);
+    const lefts = [...old.querySelectorAll(".picture")].map((it) => it.scrollLeft);
     old.replaceWith(part);
+    part.querySelectorAll(".picture").forEach((it, index) => (it.scrollLeft = lefts[index] ?? 0));
     for (const [name, top] of scrolls) {
       const same = part.querySelector(`[data-scroll="${CSS.escape(name)}"]`);
       if (same) same.scrollTop = follow ? same.scrollHeight : top;
@@ -44,6 +49,16 @@
     for (const part of document.querySelectorAll("[data-part]")) known.set(part.id, part.outerHTML);
   };
 
+  // A picture that is wider than the screen begins where the run is, or where its way begins.
+  const centre = () => {
+    for (const picture of document.querySelectorAll(".picture")) {
+      const place = picture.querySelector(".here, .start");
+      if (!place || picture.scrollWidth <= picture.clientWidth) continue;
+      const [all, box] = [picture.getBoundingClientRect(), place.getBoundingClientRect()];
+      picture.scrollLeft = box.left + box.width / 2 - all.left - picture.clientWidth / 2 + picture.scrollLeft;
+    }
+  };
+
   const connect = () => {
     source?.close();
     source = new EventSource(document.body.dataset.live);
@@ -56,6 +71,15 @@
       badge.className = "badge";
       badge.textContent = waiting;
       document.getElementById("waiting").replaceChildren(...(waiting ? [badge] : []));
+    });
+    source.addEventListener("parts", (event) => {
+      const { ids } = JSON.parse(event.data);
+      for (const part of document.querySelectorAll("[data-part]")) {
+        if (ids.includes(part.id)) continue;
+        part.remove();
+        known.delete(part.id);
+        held.delete(part.id);
+      }
     });
     source.addEventListener("part", (event) => {
       const { id, html } = JSON.parse(event.data);
@@ -74,6 +98,7 @@
       document.querySelector("header.top").replaceWith(page.querySelector("header.top"));
       document.getElementById("main").replaceWith(page.getElementById("main"));
       remember();
+      centre();
       if (push) scrollTo(0, 0);
       document.getElementById("main").focus({ preventScroll: true });
       connect();
@@ -139,5 +164,6 @@
   addEventListener("popstate", () => go(location.href, false));
   document.body.dataset.script = "";
   remember();
+  centre();
   connect();
 })();

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use runtime::failure::Failure;
 use runtime::{change_report, work_change};
 use views::Untrusted;
-use views::change::{ChangedFile, FileChange, WorkChangeState};
+use views::change::{ChangeSince, ChangedFile, FileChange, WorkChangeState};
 
 use super::run::{self, Shown, Tab};
 use crate::page::{Page, Part, Place};
@@ -74,13 +74,41 @@ fn of_run(reading: &mut Reading<'_>, shown: &Shown) -> Result<Markup, Failure> {
     Ok(
         match change_report::of(reading.workspace()?, &shown.opened) {
             Ok(Ok(report)) => {
-                let title = format!("{} changed", bits::count(report.all, "file"));
-                change(&title, &report.files, report.all, &report.diff)
+                let since = match report.since {
+                    ChangeSince::Start => "since the run began",
+                    ChangeSince::LastCommit => "since the last commit",
+                };
+                let files = bits::count(report.all, "file");
+                let title = format!("{files} changed {since}");
+                html! {
+                    (delivered(shown))
+                    (change(&title, &report.files, report.all, &report.diff))
+                }
             }
             Ok(Err(reason)) => cannot(&reason),
             Err(failure) => cannot(&failure.to_string()),
         },
     )
+}
+
+/// What a run on a branch of its own has handed over is in that commit, and no longer in a folder.
+fn delivered(shown: &Shown) -> Markup {
+    let place = shown.run.place.as_ref();
+    let handed = place.and_then(|place| Some((&place.branch, place.delivered()?)));
+    html! {
+        @if let Some((branch, delivered)) = handed {
+            p.banner {
+                "The work is commit " (bits::hash(&delivered.commit)) " on branch " code { (views::line(&branch.name)) } ": "
+                (bits::command(&format!("git diff {} {}", short(&branch.base), short(&delivered.commit))))
+                " shows it, and each piece of work above what it changed."
+            }
+        }
+    }
+}
+
+/// Enough of a commit's name to find it.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
 }
 
 fn of_work(

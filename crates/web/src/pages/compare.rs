@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{RunId, Seconds, StageName, Status};
+use engine::{RunId, Seconds, StageName};
 use maud::{Markup, html};
 use runtime::failure::Failure;
-use views::facts::{GateEvidence, Visit};
+use views::facts::GateEvidence;
 use views::time::span;
 
 use super::run::{self, Shown};
@@ -69,7 +69,7 @@ fn compared(reading: &Reading<'_>, one: &Shown, other: &Shown) -> Markup {
 }
 
 fn lasted(shown: &Shown) -> String {
-    let until = if is_over(&shown.view.status) {
+    let until = if bits::is_over(&shown.view.status) {
         shown.view.touched_at
     } else {
         shown.time
@@ -85,18 +85,17 @@ fn spent(shown: &Shown) -> BTreeMap<StageName, (usize, Seconds)> {
         .journal
         .iter()
         .flat_map(|journal| &journal.visits);
-    for Visit {
-        stage,
-        entered_at,
-        left,
-        ..
-    } in visits
-    {
-        let until = left.as_ref().map_or(shown.time, |left| left.at);
-        let so_far = spent.entry(stage.clone());
+    for visit in visits {
+        let left = visit.left.as_ref().map(|left| left.at);
+        // Nobody spends time in the stage in which a run has ended.
+        let lasts = (!bits::is_over(&shown.view.status)).then_some(shown.time);
+        let Some(until) = left.or(lasts) else {
+            continue;
+        };
+        let so_far = spent.entry(visit.stage.clone());
         let (number, Seconds(time)) = so_far.or_insert((0, Seconds(0)));
         *number += 1;
-        *time += until.since(*entered_at).0;
+        *time += until.since(visit.entered_at).0;
     }
     spent
 }
@@ -118,32 +117,29 @@ fn stages(one: &Shown, other: &Shown) -> Markup {
 }
 
 fn gates(one: &Shown, other: &Shown) -> Markup {
-    let of = |shown: &Shown| -> BTreeMap<StageName, GateEvidence> {
+    let of = |shown: &Shown| -> BTreeMap<StageName, Markup> {
         let gates = shown
             .view
             .journal
             .iter()
             .flat_map(|journal| journal.gates.clone());
-        gates.map(|gate| (gate.stage.clone(), gate)).collect()
+        let shown = |gate: GateEvidence| {
+            let state = bits::gate(&shown.view.status, gate.state);
+            (gate.stage, state)
+        };
+        gates.map(shown).collect()
     };
     let (first, second) = (of(one), of(other));
     let mut names: Vec<&StageName> = first.keys().chain(second.keys()).collect();
     names.sort();
     names.dedup();
-    let cell = |of: &BTreeMap<StageName, GateEvidence>, name: &StageName| match of.get(name) {
-        Some(gate) => html! { td { (bits::gate(gate.state)) } },
+    let cell = |of: &BTreeMap<StageName, Markup>, name: &StageName| match of.get(name) {
+        Some(state) => html! { td { (state) } },
         None => html! { td { span.dim { "–" } } },
     };
     html! {
         table { thead { tr { th { "Gate" } th { (one.run.id) } th { (other.run.id) } } }
             tbody { @for name in names { tr { td { (name) } (cell(&first, name)) (cell(&second, name)) } } }
         }
-    }
-}
-
-fn is_over(status: &Status) -> bool {
-    match status {
-        Status::Completed | Status::Failed | Status::Cancelled => true,
-        Status::Queued | Status::Running | Status::Waiting(_) => false,
     }
 }

@@ -1,7 +1,5 @@
 //! The picture of a pipeline on a page, with the way of a run where there is one.
 
-use std::collections::BTreeMap;
-
 use engine::Pipeline;
 use maud::{Markup, PreEscaped, html};
 use views::picture::{Picture, RunMarks};
@@ -15,23 +13,11 @@ pub(super) fn of_pipeline(pipeline: &Pipeline) -> Markup {
 
 /// The same with where the run is, where it was, and how often.
 pub(super) fn of_run(shown: &Shown) -> Markup {
-    let mut marks = RunMarks {
-        run: &shown.run,
-        entered: BTreeMap::new(),
-        taken: BTreeMap::new(),
+    let journal = shown.view.journal.as_ref();
+    let marks = match journal {
+        Some(journal) => RunMarks::of_ways(&shown.run, &journal.ways),
+        None => RunMarks::of_place(&shown.run),
     };
-    let visits = shown
-        .view
-        .journal
-        .iter()
-        .flat_map(|journal| &journal.visits);
-    for visit in visits {
-        *marks.entered.entry(visit.stage.clone()).or_insert(0) += 1;
-        if let Some(left) = &visit.left {
-            let way = (visit.stage.clone(), left.to.clone());
-            *marks.taken.entry(way).or_insert(0) += 1;
-        }
-    }
     framed(&Picture::of(&shown.opened.pipeline, Some(&marks)))
 }
 

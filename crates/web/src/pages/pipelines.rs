@@ -8,7 +8,7 @@ use runtime::failure::Failure;
 use store::{Backend as _, RunSummary};
 use views::list::{RowDepth, RunRow};
 
-use super::{home, picture};
+use super::{bars, picture, runs};
 use crate::bits;
 use crate::page::{Page, Part, Place};
 use crate::reading::Reading;
@@ -18,23 +18,15 @@ const MOST_RUNS: usize = 50;
 
 /// The pipelines of all runs, by name.
 pub(super) fn page(reading: &mut Reading<'_>) -> Result<Page, Failure> {
-    let mut known: BTreeMap<PipelineName, (usize, RunSummary)> = BTreeMap::new();
-    if let Some(workspace) = &reading.workspace {
-        for summary in workspace.store.runs(None)? {
-            let entry = known.entry(summary.pipeline.clone());
-            let (number, _) = entry.or_insert_with(|| (0, summary.clone()));
-            *number += 1;
-        }
+    let summaries = reading.summaries()?;
+    let mut known: BTreeMap<&PipelineName, Vec<&RunSummary>> = BTreeMap::new();
+    for summary in summaries.iter() {
+        known.entry(&summary.pipeline).or_default().push(summary);
     }
     let list = html! {
         h1 { "Pipelines" }
         @if known.is_empty() { p.empty { "No run has been started yet. " (bits::command("gatewright pipelines")) " lists the built-in ones." } }
-        div.cards { @for (name, (number, latest)) in &known {
-            article.card {
-                h2 { a href=(reading.base.to(&format!("pipeline/{name}"))) { (name) } }
-                p.meta { (bits::count(*number, "run")) " · the latest started " (bits::ago(latest.started_at, reading.now)) }
-            }
-        } }
+        div.cards { @for (name, runs) in &known { (card(reading, name, runs)) } }
     };
     Ok(Page {
         title: "Pipelines".to_owned(),
@@ -44,20 +36,38 @@ pub(super) fn page(reading: &mut Reading<'_>) -> Result<Page, Failure> {
     })
 }
 
+/// A pipeline with its latest runs, which come first.
+fn card(reading: &Reading<'_>, name: &PipelineName, runs: &[&RunSummary]) -> Markup {
+    let figures = reading.base.to(&format!("figures?pipeline={name}"));
+    html! {
+        article.card.pipeline {
+            header {
+                h2 { a href=(reading.base.to(&format!("pipeline/{name}"))) { (name) } }
+                p.meta {
+                    (bits::count(runs.len(), "run"))
+                    @if let Some(latest) = runs.first() { " · the latest started " (bits::ago(latest.started_at, reading.now)) }
+                    " · " a href=(figures) { "figures" }
+                }
+            }
+            (bars::of(reading, runs.iter().copied()))
+        }
+    }
+}
+
 /// One pipeline, as its latest run is pinned to it.
 pub(super) fn one(reading: &mut Reading<'_>, name: &str) -> Result<Page, Failure> {
     let unknown = || Failure::not_found("no run has this pipeline");
     let name = PipelineName::parse(name).map_err(|_| unknown())?;
     let now = reading.now;
+    let summaries = reading.summaries()?;
+    let summaries = summaries.iter().filter(|run| run.pipeline == name);
+    let summaries: Vec<&RunSummary> = summaries.collect();
     let workspace = reading.workspace()?;
-    let mut summaries = workspace.store.runs(None)?;
-    summaries.retain(|summary| summary.pipeline == name);
     let latest = summaries.first().ok_or_else(unknown)?.id.clone();
     let stored = workspace.store.run(&latest)?.ok_or_else(unknown)?;
     let hash = stored.run.definition;
     let pipeline = workspace.pipeline(hash)?;
-    let all = summaries.len();
-    let shown = summaries.iter().take(MOST_RUNS);
+    let shown = summaries.iter().copied().take(MOST_RUNS);
     let workspace = reading.workspace.as_mut().ok_or_else(unknown)?;
     let rows = reading
         .runs
@@ -74,7 +84,7 @@ pub(super) fn one(reading: &mut Reading<'_>, name: &str) -> Result<Page, Failure
                 html! { h2 { "The picture" } (picture::of_pipeline(&pipeline)) },
             ),
             Part::new("stages", stages(&pipeline)),
-            Part::new("runs", runs(reading, &rows, all)),
+            Part::new("runs", latest_runs(reading, &summaries, &rows)),
         ],
     })
 }
@@ -107,10 +117,12 @@ fn stages(pipeline: &Pipeline) -> Markup {
     }
 }
 
-fn runs(reading: &Reading<'_>, rows: &[RunRow], all: usize) -> Markup {
+fn latest_runs(reading: &Reading<'_>, summaries: &[&RunSummary], rows: &[RunRow]) -> Markup {
+    let all = summaries.len();
     html! {
         h2 { "Runs" span.count { (all) } }
-        (home::table(reading, rows))
+        (bars::of(reading, summaries.iter().copied()))
+        (runs::table(reading, rows))
         @if all > rows.len() { p.dim { "The latest " (rows.len()) " are shown." } }
     }
 }

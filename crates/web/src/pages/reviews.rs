@@ -54,18 +54,21 @@ fn panel(
     stage: &Stage,
     review: &ReviewWork,
 ) -> Result<Markup, Failure> {
+    // Two panels may leave artifacts of one name: what lies there is of a panel that was asked.
+    let journal = shown.view.journal.as_ref();
+    let was_asked = journal.is_some_and(|it| it.ways.entered.contains_key(&stage.name));
     let mut verdicts = Vec::new();
     for reviewer in &review.panel {
         let left = shown.view.artifacts.iter();
         let left = left.clone().find(|line| line.name == reviewer.leaves);
-        let text = match left {
+        let text = match left.filter(|_| was_asked) {
             Some(line) => reading.workspace()?.store.content(line.content)?,
             None => None,
         };
         verdicts.push((reviewer, text));
     }
     Ok(html! {
-        h2 { (stage.name) }
+        h2 { (stage.name) @if !was_asked { span.count { "not asked" } } }
         div.side { @for (reviewer, text) in &verdicts {
             article.card {
                 header { strong { (reviewer.agent.as_str()) } " " span.dim { (reviewer.leaves) } }

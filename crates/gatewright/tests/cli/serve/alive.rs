@@ -9,7 +9,7 @@ use super::server::Served;
 use crate::fixture::{PROGRAM, RUN};
 
 /// A worker that takes its time.
-const LONG: &str = r#"
+pub(super) const LONG: &str = r#"
 name  = "long"
 about = "Take your time."
 start = "working"

@@ -1,5 +1,9 @@
 //! The page in a real browser: a person answers there, and pages of others get nothing.
 
+mod frozen;
+mod pictures;
+mod terminal_frame;
+
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;

@@ -2,10 +2,15 @@
 
 use std::fs;
 
-use testkit::Project;
+use engine::{Decision, Entry, Fact, Reply, Rule, RunId, Status, Time, Who};
+use rusqlite::Connection;
+use store::{Access, Backend as _, Commit, Sqlite, StoredRun};
+use testkit::{Project, Ran};
 
 use super::server::Served;
-use crate::fixture::{PROGRAM, RUN, project, run, start, started, to_the_end, to_the_question};
+use crate::fixture::{
+    PROGRAM, RUN, SMALL, project, run, start, started, to_the_end, to_the_question,
+};
 
 #[test]
 fn every_page_of_a_run_answers_before_and_after_its_end() {
@@ -169,4 +174,129 @@ fn the_output_of_a_worker_is_text_however_long_its_lines_are() {
         "{output}"
     );
     assert!(output.len() < 500_000, "{} bytes", output.len());
+}
+
+/// Adds notes to the run until it has so many entries, as a host does whose events advance nothing.
+fn grow(project: &Project, entries: u64) {
+    let mut store = Sqlite::open(&project.state(), Access::Write).unwrap();
+    let id = RunId::parse(RUN).unwrap();
+    let mut stored = store.run(&id).unwrap().unwrap();
+    while stored.version < entries {
+        let commit = Commit {
+            run: &id,
+            seen: stored.version,
+            key: None,
+            contents: &[],
+            fence: None,
+            secrets: &[],
+            status: &|_| Status::Running,
+        };
+        let last = entries.min(stored.version + AT_ONCE);
+        let numbers = stored.version + 1..=last;
+        let decision = Decision {
+            reply: Reply::Done,
+            entries: numbers.map(|number| note(&stored, number)).collect(),
+            rule: Rule::Unmatched,
+        };
+        store.transact(&commit, &mut |_| decision.clone()).unwrap();
+        stored = store.run(&id).unwrap().unwrap();
+    }
+    store.close();
+}
+
+/// What one decision leaves.
+const AT_ONCE: u64 = 250;
+
+fn note(stored: &StoredRun, number: u64) -> Entry {
+    Entry {
+        at: Time(stored.run.started_at.0 + number),
+        by: Who::Engine,
+        rule: Rule::Unmatched,
+        fact: Fact::Noted {
+            message: format!("note {number}"),
+        },
+    }
+}
+
+#[test]
+fn a_run_with_a_hundred_thousand_entries_is_shown_a_page_at_a_time() {
+    let project = started();
+    grow(&project, 100_000);
+    let served = Served::start(&project);
+    for (path, words) in [
+        ("run/r-test", "All 100000 entries"),
+        ("run/r-test/history", "99901–100000 of 100000"),
+        ("run/r-test/history?to=7", "1–7 of 100000"),
+        ("run/r-test?at=50000", "as it was after entry 50000"),
+        ("run/r-test/entry/99999", "note 99999"),
+        ("", "write a note"),
+    ] {
+        let answer = served.page(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        assert!(answer.body.contains(words), "{path}: {}", answer.body);
+        assert!(answer.body.len() < 200_000, "{path}: {}", answer.body.len());
+    }
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_a_clear_line_and_comes_back_with_the_version() {
+    let project = started();
+    let served = Served::start(&project);
+    let version = |number: i64| {
+        let database = Connection::open(project.state().join("store.db")).unwrap();
+        let was = database.pragma_query_value(None, "user_version", |row| row.get(0));
+        database
+            .pragma_update(None, "user_version", number)
+            .unwrap();
+        was.unwrap()
+    };
+    let was = version(99);
+    for path in ["", "run/r-test", "figures", "pipelines"] {
+        let newer = served.page(path);
+        assert_eq!(newer.status, 500, "{path}: {newer:?}");
+        assert!(!newer.body.contains("write a note"), "{path}: {newer:?}");
+        assert!(newer.body.contains("format 99"), "{path}: {newer:?}");
+    }
+    version(was);
+    assert!(served.page("").body.contains("write a note"));
+}
+
+/// The rows of the runs page, by their ids, in the order in which they stand there.
+fn listed(body: &str) -> Vec<&str> {
+    let ids = body.split("<code class=\"id\">").skip(1);
+    ids.filter_map(|rest| rest.split('<').next()).collect()
+}
+
+#[test]
+fn runs_stand_under_their_repository_and_worktree_with_bars_and_can_be_filtered_and_sorted() {
+    let project = Project::with_git(PROGRAM);
+    project.write("small.toml", SMALL);
+    project.trust("small.toml");
+    project.git(["worktree", "add", "--quiet", "-b", "other", "../other"]);
+    let begin = |id: &str, task: &str, folder: &str| {
+        let words = ["start", "--by-hand", "--id", id, "--task", task];
+        let pipeline = project.path().join("small.toml");
+        let mut command = project.command(words);
+        command
+            .arg(pipeline)
+            .current_dir(project.path().join(folder));
+        Ran::from(command.output().unwrap()).succeeds();
+    };
+    begin("r-a", "zebra", ".");
+    begin("r-b", "apple", "../other");
+    let served = Served::start(&project);
+    let home = served.page("").body;
+    assert_eq!(home.matches("class=\"repository\"").count(), 1, "{home}");
+    assert_eq!(home.matches("class=\"worktree\"").count(), 2, "{home}");
+    assert_eq!(home.matches("class=\"bar ").count(), 2, "{home}");
+    assert_eq!(listed(&home), ["r-b", "r-a"]);
+    let sorted = served.page("?sort=task").body;
+    assert_eq!(listed(&sorted), ["r-b", "r-a"], "apple is before zebra");
+    assert!(sorted.contains("aria-sort=\"ascending\""), "{sorted}");
+    let filtered = served.page("?q=ZEBRA&sort=task").body;
+    assert_eq!(listed(&filtered), ["r-a"]);
+    for path in ["pipelines", "pipeline/small"] {
+        let body = served.page(path).body;
+        assert_eq!(body.matches("class=\"bar ").count(), 2, "{path}: {body}");
+    }
 }

@@ -22,7 +22,7 @@ fn one(reading: &Reading<'_>, shown: &Shown, gate: &GateEvidence) -> Markup {
     html! {
         article.gate {
             header {
-                (bits::gate(gate.state)) " " strong { (gate.stage) } " " span.dim { (gate.kind) }
+                (bits::gate(&shown.view.status, gate.state)) " " strong { (gate.stage) } " " span.dim { (gate.kind) }
                 @if let Some(round) = gate.round { span.dim { " · round " (round) } }
                 @if let Some(at) = gate.at { span.meta { " · " (bits::ago(at, shown.time)) } }
                 @if let Some(entry) = gate.entry { " · " (entry_link(reading, &shown.run.id, entry)) }

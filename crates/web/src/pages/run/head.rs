@@ -87,11 +87,12 @@ pub(super) fn verdict(reading: &Reading<'_>, shown: &Shown) -> Markup {
 
 fn line(view: &StatusView) -> Markup {
     let stage = &view.stage.name;
+    let lasted = views::time::span(view.touched_at.since(view.started_at));
     html! {
         @match &view.status {
-            Status::Completed => { strong { "Completed" } " in " (stage) },
-            Status::Failed => { strong { "Failed" } " in " (stage) },
-            Status::Cancelled => { strong { "Cancelled" } " in " (stage) },
+            Status::Completed => { strong { "Completed" } " after " (lasted) },
+            Status::Failed => { strong { "Failed" } " in " (stage) " after " (lasted) },
+            Status::Cancelled => { strong { "Cancelled" } " in " (stage) " after " (lasted) },
             Status::Queued => { strong { "Queued" } ": no worker has taken it up" },
             Status::Running => {
                 strong { "In " (stage) } " (" (view.stage.kind) ")"
@@ -110,11 +111,18 @@ fn proved(view: &StatusView) -> String {
     let Some(journal) = &view.journal else {
         return String::new();
     };
-    let all = journal.gates.len();
     let number = |state: GateState| journal.gates.iter().filter(|it| it.state == state).count();
-    let mut said = match all {
-        0 => vec!["the pipeline has no gates".to_owned()],
-        _ => vec![format!(
+    // A run that is over cannot come to a gate any more.
+    let elsewhere = if bits::is_over(&view.status) {
+        number(GateState::Open)
+    } else {
+        0
+    };
+    let all = journal.gates.len() - elsewhere;
+    let mut said = match (all, elsewhere) {
+        (0, 0) => vec!["the pipeline has no gates".to_owned()],
+        (0, _) => vec!["no gate was on its way".to_owned()],
+        (all, _) => vec![format!(
             "{} of {} hold",
             number(GateState::Holds),
             bits::count(all, "gate")
@@ -123,6 +131,7 @@ fn proved(view: &StatusView) -> String {
     for (state, word) in [
         (GateState::Failed, "failed"),
         (GateState::Stale, "stale"),
+        (GateState::Superseded, "superseded"),
         (GateState::Overridden, "overridden by a person"),
     ] {
         match number(state) {

@@ -72,6 +72,7 @@ pub(super) fn way(reading: &Reading<'_>, shown: &Shown) -> Markup {
 
 fn visit(reading: &Reading<'_>, shown: &Shown, visit: &Visit) -> Markup {
     let end = visit.left.as_ref().map_or(shown.time, |left| left.at);
+    let is_last = visit.left.is_none() && bits::is_over(&shown.view.status);
     html! {
         tr {
             td { strong { (visit.stage) } @if visit.number > 1 { " " span.dim { "×" (visit.number) } } }
@@ -85,9 +86,10 @@ fn visit(reading: &Reading<'_>, shown: &Shown, visit: &Visit) -> Markup {
             }
             td { @match &visit.left {
                 Some(left) => { (left.outcome) span.dim { " → " (left.to) } },
+                None if is_last => { span.pill.dim { "■ the end" } },
                 None => { span.pill.normal { "▸ here" } },
             } }
-            td.num { (took(visit.entered_at, end, visit.left.is_none())) }
+            td.num { @if is_last { span.dim { "–" } } @else { (took(visit.entered_at, end, visit.left.is_none())) } }
             td { (entry_link(reading, &shown.run.id, visit.entry)) }
         }
     }
