@@ -174,6 +174,17 @@ impl GateRecord {
         self.round = Some(round);
     }
 
+    /// Has somebody approved, and does nobody's last word speak against it?
+    fn is_under_review(&self) -> bool {
+        let is_last = |place: usize, review: &ReviewEvidence| {
+            let later = &self.reviews[place + 1..];
+            later.iter().all(|it| it.reviewer != review.reviewer)
+        };
+        let reviews = self.reviews.iter().enumerate();
+        let mut last = reviews.filter(|(place, review)| is_last(*place, review));
+        !self.reviews.is_empty() && last.all(|(_, review)| review.approved.is_some())
+    }
+
     pub(super) fn reviewed(&mut self, review: ReviewEvidence) {
         self.entry = review.entry;
         self.at = Some(review.at);
@@ -245,7 +256,7 @@ fn state(run: &Run, stage: &StageName, passed: Option<&Gate>, record: &GateRecor
             }
         }
         None if skipped => GateState::Overridden,
-        None if record.entry > 0 => GateState::Failed,
+        None if record.entry > 0 && !record.is_under_review() => GateState::Failed,
         None => GateState::Open,
     }
 }

@@ -121,6 +121,32 @@ fn a_gate_is_open_failed_stale_or_skipped() {
     assert_eq!(state(&play), GateState::Overridden);
 }
 
+/// A review that has begun has not failed: only a reviewer who found something makes it so.
+#[test]
+fn a_review_is_open_until_its_last_reviewer_has_spoken() {
+    let play = completed();
+    let (mut run, mut timeline) = (None, Timeline::default());
+    let mut states = Vec::new();
+    for (number, entry) in play.numbered() {
+        let next = apply(run.take(), entry).unwrap();
+        timeline.add(&play.pipeline, number, entry);
+        let found = gates(&play.pipeline, &next, &timeline);
+        let gate = found.iter().find(|it| it.stage.as_str() == "reviewing");
+        states.push(gate.unwrap().state);
+        run = Some(next);
+    }
+    states.dedup();
+    let expected = [
+        GateState::Open,
+        GateState::Failed,
+        GateState::Open,
+        GateState::Holds,
+        // The session tidies up behind it.
+        GateState::Superseded,
+    ];
+    assert_eq!(states, expected);
+}
+
 #[test]
 fn what_must_not_be_overlooked_is_counted_and_can_be_found_again() {
     let play = completed();

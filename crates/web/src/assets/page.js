@@ -49,8 +49,11 @@
     for (const part of document.querySelectorAll("[data-part]")) known.set(part.id, part.outerHTML);
   };
 
-  // A picture that is wider than the screen begins where the run is, or where its way begins.
+  // A picture that is wider than the screen begins where the run is, or where its way begins; a long choice with what is chosen.
   const centre = () => {
+    for (const chosen of document.querySelectorAll(".tabs.small [aria-current]")) {
+      chosen.parentElement.scrollTop = chosen.offsetTop - chosen.parentElement.offsetTop;
+    }
     for (const picture of document.querySelectorAll(".picture")) {
       const place = picture.querySelector(".here, .start");
       if (!place || picture.scrollWidth <= picture.clientWidth) continue;

@@ -5,7 +5,7 @@
   const named = (it) => it.tagName.toLowerCase() + (it.id ? "#" + it.id : "") + [...it.classList].map((name) => "." + name).join("");
   const shown = (it) => it.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   // These scroll sideways by themselves, and are meant to.
-  const scroller = (it) => it.closest("pre, .picture, table");
+  const scroller = (it) => it.closest("pre, .picture, table, .tabs.small");
 
   // 1. Nothing is wider than the screen.
   const page = document.scrollingElement;
@@ -75,11 +75,27 @@
     const [node, it] = [texts.currentNode, texts.currentNode.parentElement];
     if (!node.data.trim() || it.closest("title, .skip, noscript, script, textarea, option") || !shown(it)) continue;
     judged(it, node.data);
-    const frame = scroller(it)?.getBoundingClientRect();
+    const outer = scroller(it);
+    const frame = outer?.getBoundingClientRect();
+    const scrolls = outer && getComputedStyle(outer).overflowX !== "hidden";
+    const cell = it.closest("td, th")?.getBoundingClientRect();
     const range = document.createRange();
     range.selectNodeContents(node);
-    for (const area of range.getClientRects()) {
-      if (area.width < 1 || (frame && (area.right > frame.right || area.left < frame.left || area.bottom > frame.bottom))) continue;
+    const lines = [...range.getClientRects()].filter((area) => area.width >= 1);
+    // A short word that is broken stands in a column that is too narrow.
+    if (lines.length > 1 && !it.closest("pre, code")) {
+      for (const word of node.data.matchAll(/[^\s\-/.,:]{2,16}/g)) {
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const parts = [...range.getClientRects()].filter((area) => area.width >= 1);
+        const [first, ...others] = parts;
+        if (others.some((area) => area.top > first.bottom - 2)) faults.add(`broken: ${named(it)}: ${word[0]}`);
+      }
+    }
+    for (const area of lines) {
+      if (cell && area.right > cell.right + 1) faults.add(`cut off: ${named(it)}: ${short(node.data)}`);
+      if (frame && !scrolls && area.right > frame.right) faults.add(`cut off: ${named(it)}: ${short(node.data)}`);
+      if (frame && (area.right > frame.right || area.left < frame.left || area.bottom > frame.bottom || area.top < frame.top)) continue;
       if (area.right > room + 1 || area.left < -1) faults.add(`beside the screen: ${named(it)}: ${short(node.data)}`);
       found.push([area, it, node.data]);
     }

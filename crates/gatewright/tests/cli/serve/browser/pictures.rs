@@ -132,6 +132,14 @@ fn what_is_wrong_with_a_page_is_found() {
             "cut off",
             "<input style='width: 40px' placeholder='a long line of words'>",
         ),
+        (
+            "cut off",
+            "<table style='width: 60px; table-layout: fixed'><td style='white-space: nowrap'>a long line of words</table>",
+        ),
+        (
+            "broken",
+            "<p style='width: 20px; overflow-wrap: anywhere'>requirements</p>",
+        ),
         ("contrast", "<p style='color: #999'>pale</p>"),
         (
             "contrast",
