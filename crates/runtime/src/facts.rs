@@ -135,7 +135,7 @@ impl RunsReader {
         workspace: &mut Workspace<'_>,
         now: Time,
     ) -> Result<InboxFound, Failure> {
-        let summaries = workspace.store.runs(None)?;
+        let summaries = workspace.store.active_runs()?;
         self.inbox_among(workspace, &summaries, now)
     }
 
@@ -161,7 +161,7 @@ impl RunsReader {
         workspace: &mut Workspace<'_>,
         now: Time,
     ) -> Result<usize, Failure> {
-        let summaries = workspace.store.runs(None)?;
+        let summaries = workspace.store.active_runs()?;
         self.count_waiting_among(workspace, &summaries, now)
     }
 

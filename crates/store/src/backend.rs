@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use engine::{CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, StageName, Time};
+use engine::{
+    CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, StageName, Status, Time,
+};
 
 use crate::error::Error;
 use crate::files::Files;
@@ -23,6 +25,15 @@ pub(crate) const PAGE: u64 = 1_000;
 pub trait Backend: Send {
     /// All runs, or those of one project, the latest started first. Decodes nothing.
     fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error>;
+    /// Those of all projects that are not over, in the same order.
+    fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
+        let mut runs = self.runs(None)?;
+        runs.retain(|run| match run.status {
+            Status::Queued | Status::Running | Status::Waiting(_) => true,
+            Status::Completed | Status::Failed | Status::Cancelled => false,
+        });
+        Ok(runs)
+    }
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error>;
     /// The same with its `compiled` definition.
     fn run_and_compiled(

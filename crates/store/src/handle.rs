@@ -90,6 +90,10 @@ impl Backend for Handle {
         self.backend().runs(project)
     }
 
+    fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
+        self.backend().active_runs()
+    }
+
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         self.backend().run(run)
     }

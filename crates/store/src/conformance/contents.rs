@@ -163,6 +163,7 @@ pub(super) fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
     let runs = open().runs(None)?;
     let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     assert_eq!(ids, ["r-2", "r-1"]);
+    assert_eq!(open().active_runs()?, runs[..1], "the other is over");
     assert_eq!(open().runs(Some("/nowhere"))?, []);
     let of_project = open().runs(Some("/project"))?;
     let [shown] = of_project.as_slice() else {

@@ -274,6 +274,10 @@ impl Backend for Group {
         self.shared.read(|sqlite| sqlite.runs(project))
     }
 
+    fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
+        self.shared.read(Backend::active_runs)
+    }
+
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         let found = self.read_run(run)?;
         let stored = found.as_ref().map(|found| found.stored.clone());

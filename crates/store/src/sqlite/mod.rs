@@ -235,6 +235,10 @@ impl Backend for Sqlite {
         self.reader().runs(project)
     }
 
+    fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
+        self.reader().active_runs()
+    }
+
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         Ok(self.reader().run(run)?.map(|found| found.stored))
     }

@@ -228,12 +228,19 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn runs(&self, project: Option<&str>) -> Result<Vec<RunSummary>, Error> {
+        match project {
+            Some(project) => self.listed(sql::RUNS_OF_PROJECT, &[project]),
+            None => self.listed(sql::RUNS, &[]),
+        }
+    }
+
+    pub(super) fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
+        self.listed(sql::ACTIVE_RUNS, &[])
+    }
+
+    fn listed(&self, statement: &str, values: &[&str]) -> Result<Vec<RunSummary>, Error> {
         let doing = "list the runs";
         let fault = |error| self.folder.fault(doing, error);
-        let (statement, values) = match project {
-            Some(project) => (sql::RUNS_OF_PROJECT, vec![project]),
-            None => (sql::RUNS, Vec::new()),
-        };
         let mut statement = self.connection.prepare_cached(statement).map_err(fault)?;
         let mut rows = statement
             .query(rusqlite::params_from_iter(values))

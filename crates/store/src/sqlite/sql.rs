@@ -35,6 +35,10 @@ macro_rules! columns {
     };
 }
 pub(super) const RUNS: &str = columns!("ORDER BY started_at DESC, number DESC");
+/// A store with many runs has few of these: the others are not read.
+pub(super) const ACTIVE_RUNS: &str = columns!(
+    "WHERE status NOT IN ('completed', 'failed', 'cancelled') ORDER BY started_at DESC, number DESC"
+);
 pub(super) const RUNS_OF_PROJECT: &str =
     columns!("WHERE project = ?1 ORDER BY started_at DESC, number DESC");
 pub(super) const COLUMNS: &str = columns!("WHERE id = ?1");
