@@ -178,7 +178,7 @@ impl Drop for Browser {
     }
 }
 
-/// The bytes that this text means; what is no letter of base64 is padding.
+/// Decodes base64. The padding at the end is ignored.
 fn from_base64(text: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut held) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0);
     for letter in text.bytes() {

@@ -1,4 +1,4 @@
-//! Whoever works on a run and freezes or dies is shown so on an open page, without a reload.
+//! An owner that freezes or dies is shown so on an open page, without a reload; a store that vanishes, too.
 
 use std::fs;
 use std::process::{Child, Stdio};
