@@ -12,6 +12,7 @@ mod pages;
 mod prometheus;
 mod query;
 mod reading;
+mod run_list;
 mod serve;
 mod server;
 mod site;

@@ -12,7 +12,7 @@ use runtime::workspace::Workspace;
 use store::{Backend as _, RunSummary, StoredRun};
 
 use crate::page::Base;
-use crate::stamp::{self, Stamp};
+use crate::run_list::{RunList, Runs};
 use crate::topic::HelpTopic;
 
 /// So many runs are remembered, the latest looked at.
@@ -26,13 +26,7 @@ pub(crate) const MOST_COUNTED: usize = 2_000;
 pub(crate) struct Readers {
     runs: Mutex<Vec<(RunId, RunReader)>>,
     figures: Mutex<FiguresReader>,
-    listed: Mutex<Option<Listed>>,
-}
-
-/// The runs of all projects as a list, and the stamp of the store that it was read from.
-struct Listed {
-    stamp: Stamp,
-    runs: Arc<Vec<RunSummary>>,
+    list: RunList,
 }
 
 /// Can somebody act on this page?
@@ -52,24 +46,10 @@ pub(crate) struct Reading<'a> {
     pub acting: Acting,
     pub readers: &'a Readers,
     pub topics: &'static [HelpTopic],
-    /// Of the store before this look.
-    stamp: Stamp,
-    listed: Option<Arc<Vec<RunSummary>>>,
+    listed: Option<Runs>,
 }
 
 impl Readers {
-    /// The list that was read from the store with this stamp.
-    fn listed(&self, stamp: &Stamp) -> Option<Arc<Vec<RunSummary>>> {
-        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = listed.as_ref().filter(|listed| listed.stamp == *stamp);
-        same.map(|listed| Arc::clone(&listed.runs))
-    }
-
-    fn keep_listed(&self, stamp: Stamp, runs: Arc<Vec<RunSummary>>) {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-        *listed = Some(Listed { stamp, runs });
-    }
-
     /// Takes the reader of this run out, or makes one. A run that has become shorter is another one.
     pub(crate) fn take(&self, run: &RunId, version: u64) -> RunReader {
         let mut readers = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,8 +78,6 @@ impl<'a> Reading<'a> {
         readers: &'a Readers,
         topics: &'static [HelpTopic],
     ) -> Result<Self, Failure> {
-        // Before the store is opened: what is written afterwards has another stamp.
-        let stamp = stamp::of(context);
         Ok(Self {
             workspace: Workspace::if_exists(context)?,
             runs: RunsReader::default(),
@@ -108,27 +86,19 @@ impl<'a> Reading<'a> {
             acting,
             readers,
             topics,
-            stamp,
             listed: None,
         })
     }
 
-    /// The runs of all projects, the latest started first. The list is read again when somebody has written.
-    pub(crate) fn summaries(&mut self) -> Result<Arc<Vec<RunSummary>>, Failure> {
-        let known = self.listed.clone();
-        if let Some(known) = known.or_else(|| self.readers.listed(&self.stamp)) {
-            self.listed = Some(Arc::clone(&known));
-            return Ok(known);
+    /// The runs of all projects, the latest started first: the same list during this look.
+    pub(crate) fn summaries(&mut self) -> Result<Runs, Failure> {
+        if let Some(known) = &self.listed {
+            return Ok(Arc::clone(known));
         }
         let runs = match &self.workspace {
-            Some(workspace) => workspace.store.runs(None)?,
-            None => Vec::new(),
+            Some(workspace) => self.readers.list.read(workspace.state.folder())?,
+            None => Runs::default(),
         };
-        let runs = Arc::new(runs);
-        if self.stamp.is_settled(self.now) {
-            let kept = Arc::clone(&runs);
-            self.readers.keep_listed(self.stamp.clone(), kept);
-        }
         self.listed = Some(Arc::clone(&runs));
         Ok(runs)
     }

@@ -2,11 +2,7 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-use engine::Time;
 use runtime::context::Context;
-
-/// Longer than a tick of any file system's clock that we run on.
-const SETTLED_MS: i64 = 1_000;
 
 /// The store and its write-ahead log, as the file system tells them apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,19 +13,6 @@ struct FileStamp {
     inode: u64,
     length: u64,
     written: (i64, i64),
-}
-
-impl Stamp {
-    /// Was the last write long enough ago that the next one has another time?
-    pub(crate) fn is_settled(&self, now: Time) -> bool {
-        let settled = |file: &FileStamp| {
-            let (seconds, nanoseconds) = file.written;
-            let written = seconds * 1_000 + nanoseconds / 1_000_000;
-            let now = i64::try_from(now.0).unwrap_or(i64::MAX);
-            written + SETTLED_MS < now
-        };
-        self.0.iter().all(settled)
-    }
 }
 
 /// The stamp now. What cannot be read has none.
