@@ -8,7 +8,7 @@ use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use runtime::{find_run, run_audit, witness};
 use serde_json::{Value, json};
-use store::{Backend, Fault, Sqlite, StoredRun, Verification};
+use store::{Backend, Fault, StoredRun, Verification};
 use views::{Paint, Style};
 
 /// The result for one run.
@@ -42,11 +42,7 @@ pub(crate) struct Findings {
 
 /// Verifies these runs, or all recorded runs and the database.
 pub(crate) fn verify(workspace: &mut Workspace<'_>, words: &[String]) -> Result<Findings, Failure> {
-    let recorded: BTreeSet<RunId> = workspace
-        .store
-        .look(Sqlite::recorded)?
-        .into_iter()
-        .collect();
+    let recorded: BTreeSet<RunId> = workspace.store.recorded()?.into_iter().collect();
     if words.is_empty() {
         let listed = workspace.store.runs(None)?.into_iter().map(|run| run.id);
         let mut all: BTreeSet<RunId> = listed.collect();
@@ -55,7 +51,7 @@ pub(crate) fn verify(workspace: &mut Workspace<'_>, words: &[String]) -> Result<
         let vanished: Vec<RunId> = vanished.collect();
         all.extend(vanished);
         let reports = reports(workspace, all)?;
-        let mut pages = workspace.store.look(Sqlite::check_pages)?;
+        let mut pages = workspace.store.check_pages()?;
         pages.extend(unexplained(workspace, &reports)?);
         return Ok(Findings { reports, pages });
     }

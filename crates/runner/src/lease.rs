@@ -6,8 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use engine::{RunId, Time};
-use runtime::clock;
+use engine::RunId;
 use runtime::failure::Failure;
 use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
@@ -32,14 +31,11 @@ impl Lease {
     pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
         let holder = lease_holder::this_process();
         let held = workspace.store.lease(run)?;
-        let now = match held.as_ref() {
-            Some(held) if lease_holder::is_dead(held) => held.until.max(clock::now()),
-            Some(_) | None => clock::now(),
-        };
+        let dead = held.filter(lease_holder::is_dead);
         let claim = Claim::Acquire {
             holder: &holder,
-            now,
-            until: after(clock::now(), TERM),
+            term: TERM,
+            dead: dead.map(|dead| dead.fence),
         };
         let lease = workspace
             .store
@@ -66,8 +62,7 @@ impl Lease {
             .name("lease".to_owned())
             .spawn(move || {
                 while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
-                    let until = after(clock::now(), TERM);
-                    let claim = Claim::Renew { fence, until };
+                    let claim = Claim::Renew { fence, term: TERM };
                     // A busy store is asked again: an expired lease is still ours until another
                     // process takes it.
                     if let Err(store::Error::Fenced { .. }) = store.claim(&id, &claim) {
@@ -99,9 +94,4 @@ impl Drop for Lease {
             let _ = renewal.join();
         }
     }
-}
-
-fn after(now: Time, term: Duration) -> Time {
-    let term = u64::try_from(term.as_millis()).unwrap_or(u64::MAX);
-    Time(now.0.saturating_add(term))
 }

@@ -7,7 +7,7 @@ use engine::{
     ArtifactName, Decision, Entry, Event, Happening, Needs, Refusal, Reply, Rule, Time, Who,
 };
 use evidence::{GivenArtifact, Looked};
-use store::{Commit, Content, Key, StoredEntry, Transacted};
+use store::{Backend as _, Commit, Content, Key, StoredEntry, Transacted};
 
 use crate::clock;
 use crate::failure::Failure;

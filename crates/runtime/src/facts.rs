@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use engine::{Hash, Mode, Pipeline, Run, RunId, Status, Time};
-use store::{Backend as _, RunSummary, Sqlite};
+use store::{Backend as _, RunSummary};
 use views::facts::{Inbox, InboxEntry, Liveness, Timeline};
 use views::list::{Integrity, RowDepth, RunRow};
 use views::report::ReportView;
@@ -47,7 +47,7 @@ pub struct InboxFound {
 
 /// A number that stays the same as long as nobody writes to the store. It means something only to this workspace.
 pub fn change_number(workspace: &Workspace<'_>) -> Result<u64, Failure> {
-    Ok(workspace.store.look(Sqlite::change_number)?)
+    Ok(workspace.store.change_number()?)
 }
 
 impl RunsReader {

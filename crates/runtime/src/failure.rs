@@ -140,6 +140,7 @@ impl From<store::Error> for Failure {
             | E::Busy { .. }
             | E::Io { .. }
             | E::Sqlite { .. }
+            | E::Database { .. }
             | E::Export { .. }
             | E::Import { .. } => Self::environment(message),
             E::OpenedForReading

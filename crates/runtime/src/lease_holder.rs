@@ -5,14 +5,12 @@ use std::time::Duration;
 use engine::{Process, ProcessState, Time};
 use store::Lease;
 
-use crate::clock;
-
 /// How long a lease lasts without renewal. A frozen orchestrator blocks others for that long.
 pub const TERM: Duration = Duration::from_secs(10);
 
 /// The process that drives a run now, if any.
 pub fn driver(held: Option<&Lease>) -> Option<String> {
-    let held = held.filter(|held| held.until > clock::now() && !is_dead(held))?;
+    let held = held.filter(|held| !held.is_expired && !is_dead(held))?;
     Some(process_name(&held.holder))
 }
 
@@ -49,7 +47,8 @@ pub fn process_name(holder: &str) -> String {
     }
 }
 
-fn machine() -> String {
+/// The name of this machine, as leases have it.
+pub fn machine() -> String {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy();
     name.split_whitespace().collect::<Vec<_>>().join("-")
@@ -76,6 +75,7 @@ mod tests {
             holder: holder.to_owned(),
             fence: Fence(1),
             until: Time(u64::MAX),
+            is_expired: false,
         }
     }
 

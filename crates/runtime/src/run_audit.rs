@@ -1,7 +1,7 @@
 //! The audit of a run: its hash chain, then every decision and every cache against the pinned bytes.
 
 use engine::{Audit, Definition, Fact, Pipeline, RunId};
-use store::{Backend, Fault, FaultKind, Files, Sqlite, StoredRun, Verification};
+use store::{Backend, Fault, FaultKind, Files, StoredRun, Verification};
 
 use crate::definition;
 use crate::failure::Failure;
@@ -15,10 +15,7 @@ pub fn verify(workspace: &Workspace<'_>, run: &RunId) -> Result<Verification, Fa
     }
     if let Some(fault) = find_fault(workspace, run)? {
         let what = format!("run {run}, entry {}: {}", fault.number, fault.kind);
-        workspace.store.look(|sqlite| {
-            sqlite.mark_damaged(what);
-            Ok(())
-        })?;
+        workspace.store.mark_damaged(&what)?;
         verification.intact = false;
         verification.faults.push(fault);
     }
@@ -27,7 +24,7 @@ pub fn verify(workspace: &Workspace<'_>, run: &RunId) -> Result<Verification, Fa
 
 /// Why the store is read-only, if it is.
 pub fn store_damage(workspace: &Workspace<'_>) -> Result<Option<String>, Failure> {
-    Ok(workspace.store.look(Sqlite::damage)?)
+    Ok(workspace.store.damage()?)
 }
 
 /// The definition of these bytes, if this version accepts them.
@@ -100,9 +97,7 @@ fn listed_status(
     stored: &StoredRun,
     pipeline: &Pipeline,
 ) -> Result<Option<Fault>, Failure> {
-    let summary = workspace
-        .store
-        .look(|sqlite| sqlite.summary(&stored.run.id))?;
+    let summary = workspace.store.summary(&stored.run.id)?;
     let status = engine::status(pipeline, &stored.run);
     // Another version may word the reason in another way.
     let agrees = |word: &str| word == status.word();

@@ -25,7 +25,7 @@ pub fn of(
     let found = match run.driver {
         // Otherwise the status says enough.
         _ if status != Status::Running => OwnerSigns::unknown(run),
-        Driver::Headless => headless(workspace, run, now)?,
+        Driver::Headless => headless(workspace, run)?,
         Driver::Guarded => guarded(&workspace.state, run),
         Driver::ByHand => OwnerSigns::unknown(run),
     };
@@ -87,12 +87,12 @@ impl OwnerSigns {
 
 /// The orchestrator by its lease, and those who work by their output. While nobody works, the renewals of the lease are
 /// the sign: a check, a pause or a place in a queue is not silence.
-fn headless(workspace: &Workspace<'_>, run: &Run, now: Time) -> Result<OwnerSigns, Failure> {
+fn headless(workspace: &Workspace<'_>, run: &Run) -> Result<OwnerSigns, Failure> {
     let Some(lease) = workspace.store.lease(&run.id)? else {
         return Ok(OwnerSigns::nobody(run));
     };
     let renewed = lease_holder::renewed_at(&lease);
-    let owner = holder(&lease, now);
+    let owner = holder(&lease);
     let workers = workers(&workspace.state, run);
     let worked = workers.iter().map(|it| it.at).max();
     let last = match owner {
@@ -106,12 +106,12 @@ fn headless(workspace: &Workspace<'_>, run: &Run, now: Time) -> Result<OwnerSign
     Ok(OwnerSigns { owner, last })
 }
 
-fn holder(lease: &Lease, now: Time) -> OwnerSign {
+fn holder(lease: &Lease) -> OwnerSign {
     let process = lease_holder::process_here(lease);
     match process.as_ref().map(process_sign) {
         Some(sign @ (OwnerSign::Gone | OwnerSign::Stopped)) => sign,
         // A process of another machine, or one that the system shows as alive: the renewals tell more.
-        Some(_) | None if lease.until <= now => OwnerSign::Expired,
+        Some(_) | None if lease.is_expired => OwnerSign::Expired,
         Some(_) | None => OwnerSign::Alive,
     }
 }

@@ -385,7 +385,10 @@ impl RunStarter<'_> {
     /// After an error of the disk nobody knows whether the run was stored. The session's file then
     /// stays: if the run is there, it guards the session; if not, the file binds nobody.
     fn give_up(&self, workspace: &Workspace<'_>, error: store::Error) -> Failure {
-        let is_uncertain = matches!(error, store::Error::Sqlite { .. });
+        let is_uncertain = matches!(
+            error,
+            store::Error::Sqlite { .. } | store::Error::Database { .. }
+        );
         if let Holder::Session { session, .. } = &self.holder
             && !is_uncertain
         {

@@ -19,6 +19,12 @@ use crate::verification::Verification;
 /// The page size for reading a whole journal.
 pub(crate) const PAGE: u64 = 1_000;
 
+/// A store whose handles the threads of a process open for themselves.
+pub trait SharedBackend: Backend {
+    /// Another handle on the same store, for another thread.
+    fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error>;
+}
+
 /// A store of runs.
 ///
 /// Reads see a snapshot and never wait. An acknowledged write is durable.
@@ -34,6 +40,19 @@ pub trait Backend: Send {
         });
         Ok(runs)
     }
+    /// The row of one run in that list.
+    fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
+        let runs = self.runs(None)?;
+        Ok(runs.into_iter().find(|row| row.id == *run))
+    }
+    /// Every run that was recorded and not collected, even if the store has lost it.
+    fn recorded(&self) -> Result<Vec<RunId>, Error> {
+        let runs = self.runs(None)?;
+        Ok(runs.into_iter().map(|row| row.id).collect())
+    }
+    /// A number that changes when somebody else writes to the store: as long as it stays the same, nothing was
+    /// written, and nothing need be read again. It means something only to this handle.
+    fn change_number(&self) -> Result<u64, Error>;
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error>;
     /// The same with its `compiled` definition.
     fn run_and_compiled(
@@ -59,6 +78,18 @@ pub trait Backend: Send {
     fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error>;
     /// Recomputes everything about one run, and reports differences.
     fn verify(&self, run: &RunId) -> Result<Verification, Error>;
+    /// Why the store is read-only, if it is.
+    fn damage(&self) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
+    /// Makes the store read-only, because this was found. A store that others look after stays as it is.
+    fn mark_damaged(&self, _what: &str) -> Result<(), Error> {
+        Ok(())
+    }
+    /// What the storage below the runs complains about, where it can check itself.
+    fn check_pages(&self) -> Result<Vec<String>, Error> {
+        Ok(Vec::new())
+    }
 
     /// Stores a new run. If the key started a run of this project before, returns that run.
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error>;
@@ -71,6 +102,15 @@ pub trait Backend: Send {
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error>;
+    /// The same for a caller that has read the run before: as long as it is the same, it is not read again.
+    fn transact_on(
+        &mut self,
+        _known: &StoredRun,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        self.transact(commit, decide)
+    }
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error>;
     /// Stores content before the entry that will refer to it.
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error>;

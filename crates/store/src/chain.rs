@@ -36,13 +36,13 @@ impl Link<'_> {
 }
 
 /// The predecessor of a run's first entry.
-pub(crate) fn root(run: &RunId) -> Hash {
+pub fn root(run: &RunId) -> Hash {
     content_hash(run.as_str().as_bytes())
 }
 
 /// The end of a chain: the number of entries and the last hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tip {
+pub struct Tip {
     pub version: u64,
     pub head: Hash,
 }

@@ -64,6 +64,13 @@ pub enum Error {
         folder: PathBuf,
         source: rusqlite::Error,
     },
+    /// About a database that machines share. The message says what to do.
+    #[error("{message}")]
+    Database {
+        fault: DatabaseFault,
+        message: String,
+        source: Option<Cause>,
+    },
     #[error("the store was opened for reading: open it for writing")]
     OpenedForReading,
 
@@ -109,6 +116,37 @@ pub enum Error {
     },
 }
 
+/// What is wrong with a database that machines share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseFault {
+    /// The text is no address of a database.
+    Address,
+    /// Nobody answers, or the connection broke: it may work again.
+    Unreachable,
+    /// The server has no such encryption, or its certificate is not to be trusted.
+    Encryption,
+    /// Unknown user, or wrong password.
+    Password,
+    /// The server has no such database.
+    NoDatabase,
+    /// The server is older than what is supported.
+    OldServer,
+    /// It is a replica, or refuses to write.
+    ReadOnly,
+    /// `fleet setup` has not been run here.
+    NotSetUp,
+    /// `fleet setup` of a newer version has been run here.
+    NewerSchema,
+    /// An older schema, which the role may not change.
+    OlderSchema,
+    /// The role may not do this.
+    Forbidden,
+    /// It holds what this program cannot have written.
+    Damaged,
+    /// Anything else that the server said.
+    Refused,
+}
+
 impl Error {
     /// Is the store itself damaged, so that writing must stop?
     pub fn is_damage(&self) -> bool {
@@ -118,7 +156,7 @@ impl Error {
 
 /// Stored data that we cannot have written. The backend adds the path.
 #[derive(Debug)]
-pub(crate) struct Corruption(pub String);
+pub struct Corruption(pub String);
 
 impl From<Unreadable> for Corruption {
     fn from(fault: Unreadable) -> Self {

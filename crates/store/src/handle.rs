@@ -1,4 +1,4 @@
-//! A handle on a store: of a single command, or shared by the threads of a process.
+//! A handle on a store: of a single command, shared by the threads of a process, or shared by machines.
 
 use std::time::Duration;
 
@@ -6,13 +6,15 @@ use engine::{Decision, Definition, Hash, Run, RunId, Time};
 
 use crate::{
     Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Group, Import, Key,
-    Lease, NewRun, RunSummary, Sqlite, StoredEntry, StoredRun, Transacted, Verification,
+    Lease, NewRun, RunSummary, SharedBackend, Sqlite, StoredEntry, StoredRun, Transacted,
+    Verification,
 };
 
-/// Both give the same guarantees, so writers need not know which one they have.
+/// All give the same guarantees, so writers need not know which one they have.
 pub enum Handle {
     Alone(Sqlite),
     Together(Box<Group>),
+    Fleet(Box<dyn SharedBackend>),
 }
 
 impl Handle {
@@ -21,15 +23,16 @@ impl Handle {
         match self {
             Self::Alone(sqlite) => Sqlite::open(sqlite.place(), Access::Write).map(Self::Alone),
             Self::Together(group) => Ok(Self::Together(group.clone())),
+            Self::Fleet(fleet) => fleet.for_thread().map(Self::Fleet),
         }
     }
 
     /// How long a write waits for the lock. Threads that share transactions have one common
-    /// timeout.
+    /// timeout, and so have machines.
     pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
         match self {
             Self::Alone(sqlite) => sqlite.set_writer_timeout(writer_timeout),
-            Self::Together(_) => {}
+            Self::Together(_) | Self::Fleet(_) => {}
         }
     }
 
@@ -38,6 +41,7 @@ impl Handle {
         match self {
             Self::Alone(sqlite) => sqlite.leave(),
             Self::Together(group) => drop(group),
+            Self::Fleet(fleet) => drop(fleet),
         }
     }
 
@@ -45,28 +49,7 @@ impl Handle {
     pub fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
         match self {
             Self::Alone(sqlite) => sqlite.in_one_snapshot(read),
-            Self::Together(_) => read(),
-        }
-    }
-
-    /// `transact` on this run, as the caller has read it: as long as it is the same, it is not read again.
-    pub fn transact_on(
-        &mut self,
-        known: &StoredRun,
-        commit: &Commit<'_>,
-        decide: &mut dyn FnMut(&Run) -> Decision,
-    ) -> Result<Transacted, Error> {
-        match self {
-            Self::Alone(sqlite) => sqlite.transact_on(Some(known), commit, decide),
-            Self::Together(group) => group.transact(commit, decide),
-        }
-    }
-
-    /// Reads the database directly.
-    pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
-        match self {
-            Self::Alone(sqlite) => look(sqlite),
-            Self::Together(group) => group.look(look),
+            Self::Together(_) | Self::Fleet(_) => read(),
         }
     }
 
@@ -74,6 +57,7 @@ impl Handle {
         match self {
             Self::Alone(sqlite) => sqlite,
             Self::Together(group) => group.as_ref(),
+            Self::Fleet(fleet) => fleet.as_ref(),
         }
     }
 
@@ -81,6 +65,7 @@ impl Handle {
         match self {
             Self::Alone(sqlite) => sqlite,
             Self::Together(group) => group.as_mut(),
+            Self::Fleet(fleet) => fleet.as_mut(),
         }
     }
 }
@@ -92,6 +77,18 @@ impl Backend for Handle {
 
     fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
         self.backend().active_runs()
+    }
+
+    fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
+        self.backend().summary(run)
+    }
+
+    fn recorded(&self) -> Result<Vec<RunId>, Error> {
+        self.backend().recorded()
+    }
+
+    fn change_number(&self) -> Result<u64, Error> {
+        self.backend().change_number()
     }
 
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
@@ -133,6 +130,18 @@ impl Backend for Handle {
         self.backend().verify(run)
     }
 
+    fn damage(&self) -> Result<Option<String>, Error> {
+        self.backend().damage()
+    }
+
+    fn mark_damaged(&self, what: &str) -> Result<(), Error> {
+        self.backend().mark_damaged(what)
+    }
+
+    fn check_pages(&self) -> Result<Vec<String>, Error> {
+        self.backend().check_pages()
+    }
+
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
         self.backend_mut().begin(new, decision)
     }
@@ -147,6 +156,15 @@ impl Backend for Handle {
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error> {
         self.backend_mut().transact(commit, decide)
+    }
+
+    fn transact_on(
+        &mut self,
+        known: &StoredRun,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        self.backend_mut().transact_on(known, commit, decide)
     }
 
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {

@@ -75,6 +75,11 @@ impl Backup {
         parts.whole().map_err(end)
     }
 
+    /// Its lines, as they were stored.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
     pub fn run(&self) -> &Run {
         &self.run
     }
@@ -85,7 +90,7 @@ impl Backup {
         decisions.zip(&self.entries)
     }
 
-    pub(crate) fn contents(&self) -> Vec<Content<'_>> {
+    pub fn contents(&self) -> Vec<Content<'_>> {
         let contents = self.contents.iter();
         contents
             .map(|(hash, bytes)| Content { hash: *hash, bytes })
@@ -93,13 +98,13 @@ impl Backup {
     }
 
     /// Every hash in the entries.
-    pub(crate) fn named(&self) -> Vec<Hash> {
+    pub fn named(&self) -> Vec<Hash> {
         self.entries.iter().flat_map(record::hashes).collect()
     }
 }
 
 /// The entry that says that the run was imported, as the next one of its journal.
-pub(crate) fn noted(backup: &Backup, import: &Import<'_>) -> Result<Addition, Error> {
+pub fn noted(backup: &Backup, import: &Import<'_>) -> Result<Addition, Error> {
     let mut decision = Decision {
         reply: Reply::Done,
         entries: vec![import.note.clone()],

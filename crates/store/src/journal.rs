@@ -13,7 +13,7 @@ use crate::request::{Content, NewRun};
 
 /// What a decision adds to a run.
 #[derive(Debug)]
-pub(crate) struct Addition {
+pub struct Addition {
     pub run: Run,
     pub lines: Vec<Line>,
     pub tip: Tip,
@@ -22,7 +22,7 @@ pub(crate) struct Addition {
 }
 
 /// The first entries of a new run. Nothing is stored yet.
-pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, Error> {
+pub fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, Error> {
     let mut entries = decision.entries.clone();
     let named = redact(&mut entries, new.secrets);
     let run = fold(None, &entries).map_err(|source| Error::NotABeginning { source })?;
@@ -51,7 +51,7 @@ pub(crate) fn begin(new: &NewRun<'_>, decision: &Decision) -> Result<Addition, E
 
 /// What the decision adds after `tip`. Redacts the entries in place, so that callers see what was
 /// stored.
-pub(crate) fn append(
+pub fn append(
     run: Run,
     tip: Tip,
     key: Option<&Key>,
@@ -70,7 +70,7 @@ pub(crate) fn append(
 }
 
 /// Content is stored by its hash; a wrong hash is refused.
-pub(crate) fn check_contents(contents: &[Content<'_>]) -> Result<(), Error> {
+pub fn check_contents(contents: &[Content<'_>]) -> Result<(), Error> {
     for Content { hash, bytes } in contents {
         let found = content_hash(bytes);
         if found != *hash {

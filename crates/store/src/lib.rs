@@ -9,12 +9,13 @@
 //! 1. words: `key`, `fence`, `chain`
 //! 2. stored bytes: `record`, `error`
 //! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verification`
-//! 4. rules that all stores share: `redaction`, `journal`, `verifier`
-//! 5. the contract: `import`, `backend`, `export`
+//! 4. rules that all stores share: `redaction`, `columns`, `journal`, `verifier`
+//! 5. the contract: `import`, `backend`, `export`; `parts`, of which other crates make stores
 //! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
 mod backend;
 mod chain;
+mod columns;
 pub mod conformance;
 mod error;
 mod export;
@@ -28,6 +29,7 @@ mod key;
 mod lease;
 mod line;
 mod memory;
+pub mod parts;
 mod record;
 mod redaction;
 mod request;
@@ -36,9 +38,9 @@ mod stored;
 mod verification;
 mod verifier;
 
-pub use backend::Backend;
+pub use backend::{Backend, SharedBackend};
 pub use chain::content_hash;
-pub use error::Error;
+pub use error::{DatabaseFault, Error};
 pub use export::export;
 pub use fence::Fence;
 pub use files::Files;

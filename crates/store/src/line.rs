@@ -8,7 +8,7 @@ use crate::key::Key;
 use crate::record::{self, Unreadable};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub struct Line {
     pub number: u64,
     pub decision: u64,
     pub key: Option<Key>,
@@ -41,7 +41,7 @@ impl Line {
     }
 
     /// The entry, after its hash is verified.
-    pub(crate) fn into_stored(self, run: &RunId) -> Result<StoredEntry, Corruption> {
+    pub fn into_stored(self, run: &RunId) -> Result<StoredEntry, Corruption> {
         if !self.is_intact(run) {
             return Err(Corruption(format!(
                 "entry {} of run {run} was altered",

@@ -7,7 +7,7 @@ use engine::{Decision, Definition, Hash, Run, RunId, Status, Time};
 
 use crate::error::Corruption;
 use crate::journal::{self, Addition, check_contents};
-use crate::lease::LeaseState;
+use crate::lease::{LeaseState, machine_clock};
 use crate::line::Line;
 use crate::stored::short_task;
 use crate::verification::{Anchor, Snapshot};
@@ -26,6 +26,8 @@ struct State {
     runs: BTreeMap<RunId, HeldRun>,
     definitions: BTreeMap<Hash, (Files, Definition)>,
     contents: BTreeMap<Hash, (Time, Vec<u8>)>,
+    /// How often somebody wrote, or tried to.
+    writes: u64,
 }
 
 struct HeldRun {
@@ -47,6 +49,12 @@ impl Memory {
     /// A panic in `decide` leaves the state intact: nothing changes before it returns.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state_to_write(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        state.writes += 1;
+        state
     }
 }
 
@@ -319,6 +327,10 @@ impl Backend for Memory {
         Ok(runs)
     }
 
+    fn change_number(&self) -> Result<u64, Error> {
+        Ok(self.state().writes)
+    }
+
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         Ok(self.state().runs.get(run).map(|kept| kept.stored.clone()))
     }
@@ -363,7 +375,7 @@ impl Backend for Memory {
     }
 
     fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
-        Ok(self.state().kept(run)?.lease.lease())
+        Ok(self.state().kept(run)?.lease.lease(machine_clock()))
     }
 
     fn verify(&self, run: &RunId) -> Result<Verification, Error> {
@@ -384,11 +396,11 @@ impl Backend for Memory {
     }
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
-        self.state().begin(new, decision)
+        self.state_to_write().begin(new, decision)
     }
 
     fn import(&mut self, backup: &Backup, import: &Import<'_>) -> Result<StoredRun, Error> {
-        self.state().import(backup, import)
+        self.state_to_write().import(backup, import)
     }
 
     fn transact(
@@ -396,25 +408,26 @@ impl Backend for Memory {
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error> {
-        self.state().transact(commit, decide)
+        self.state_to_write().transact(commit, decide)
     }
 
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
-        let mut state = self.state();
+        let mut state = self.state_to_write();
         let kept = state.kept_mut(run)?;
-        let (lease, state) = kept.lease.claimed(run, claim)?;
+        let (lease, state) = kept.lease.claimed(run, claim, machine_clock())?;
         kept.lease = state;
         Ok(lease)
     }
 
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error> {
         let hash = content_hash(bytes);
-        self.state().put_contents(&[Content { hash, bytes }], at);
+        self.state_to_write()
+            .put_contents(&[Content { hash, bytes }], at);
         Ok(hash)
     }
 
     fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error> {
-        match self.state().definitions.get_mut(&source) {
+        match self.state_to_write().definitions.get_mut(&source) {
             Some((_, kept)) => *kept = compiled.clone(),
             None => return Err(Error::UnknownDefinition { hash: source }),
         }
@@ -422,6 +435,6 @@ impl Backend for Memory {
     }
 
     fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
-        Ok(self.state().gc(collect))
+        Ok(self.state_to_write().gc(collect))
     }
 }

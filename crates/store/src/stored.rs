@@ -30,14 +30,14 @@ impl StoredRun {
         own.unwrap_or(&self.home)
     }
 
-    pub(crate) fn tip(&self) -> Tip {
+    pub fn tip(&self) -> Tip {
         Tip {
             version: self.version,
             head: self.head,
         }
     }
 
-    pub(crate) fn origin(&self) -> RunOrigin<'_> {
+    pub fn origin(&self) -> RunOrigin<'_> {
         let Self {
             project,
             home,

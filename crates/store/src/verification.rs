@@ -60,7 +60,7 @@ impl fmt::Display for FaultKind {
 
 /// The content of the head file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Anchor {
+pub enum Anchor {
     /// It was never written, or not completely.
     Absent,
     Unreadable,
@@ -68,7 +68,7 @@ pub(crate) enum Anchor {
 }
 
 /// What is stored about a run besides its journal.
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     pub tip: Tip,
     /// The state, or why it cannot be read; `None` if another version of the program wrote it.
     pub state: Option<Result<Run, String>>,

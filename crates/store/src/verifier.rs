@@ -23,7 +23,7 @@ struct Shifted {
 }
 
 /// Walks a journal from its first line to its last.
-pub(crate) struct Verifier<'a> {
+pub struct Verifier<'a> {
     run: &'a RunId,
     anchor: Anchor,
     last: Tip,
@@ -37,7 +37,7 @@ pub(crate) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(crate) fn new(run: &'a RunId, anchor: Anchor) -> Self {
+    pub fn new(run: &'a RunId, anchor: Anchor) -> Self {
         let last = Tip {
             version: 0,
             head: chain::root(run),
@@ -65,7 +65,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// A line that exists but is unreadable.
-    pub(crate) fn unreadable(&mut self, number: u64, why: &str) {
+    pub fn unreadable(&mut self, number: u64, why: &str) {
         self.broken(number, FaultKind::Altered, why);
         if number > self.last.version {
             self.gap(number);
@@ -78,7 +78,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Lines come in ascending order of their numbers, unless the database itself is out of order.
-    pub(crate) fn line(&mut self, line: &Line, content: &dyn Fn(Hash) -> Option<Vec<u8>>) {
+    pub fn line(&mut self, line: &Line, content: &dyn Fn(Hash) -> Option<Vec<u8>>) {
         if line.number <= self.last.version {
             return self.broken(line.number, FaultKind::Reordered, "it is after a later one");
         }
@@ -98,7 +98,7 @@ impl<'a> Verifier<'a> {
 
     /// Compares what is stored next to the journal. `differing` names the columns that differ from
     /// the journal's state.
-    pub(crate) fn finish(
+    pub fn finish(
         mut self,
         snapshot: &Snapshot,
         differing: impl Fn(&Run) -> Vec<&'static str>,

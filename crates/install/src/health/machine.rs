@@ -8,7 +8,7 @@ use runtime::enrolment;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::workspace::Workspace;
-use store::{Backend as _, Sqlite};
+use store::Backend as _;
 
 use super::{CheckTopic, DoctorContext, Finding};
 use crate::record;
@@ -121,7 +121,7 @@ fn is_whole(workspace: &Workspace<'_>) -> Result<bool, Failure> {
             return Ok(false);
         }
     }
-    Ok(workspace.store.look(Sqlite::check_pages)?.is_empty())
+    Ok(workspace.store.check_pages()?.is_empty())
 }
 
 /// What hooks could not record, and the next one will.

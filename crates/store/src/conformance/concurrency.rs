@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use engine::{Fact, SessionId, Time};
+use engine::{Fact, SessionId};
 
 use super::journals::{MANY, at_once};
+use super::leases::{LONG, acquire};
 use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
-use crate::{Backend, Claim, Commit, Error, Fence, Key, Transacted};
+use crate::{Backend, Commit, Error, Fence, Key, Transacted};
 
 /// How many events each run gets.
 const EVENTS: u64 = 5;
@@ -87,9 +88,8 @@ pub(super) fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
             ..test_run.commit(1)
         };
         open().transact(&commit, &mut |_| decision(&[note("before")]))?;
-        for now in [1_000, 2_000] {
-            let (holder, now, until) = ("driver", Time(now), Time(now + 100));
-            open().claim(&test_run.id, &Claim::Acquire { holder, now, until })?;
+        for _ in 0..2 {
+            open().claim(&test_run.id, &acquire("driver", LONG))?;
         }
     }
     let unknown = TestRun::new("nobody")?;
@@ -163,12 +163,7 @@ pub(super) fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked 
     let taken = AtomicUsize::new(0);
     at_once(open, |index, store| {
         let holder = format!("holder {index}");
-        let claim = Claim::Acquire {
-            holder: &holder,
-            now: Time(1),
-            until: Time(100),
-        };
-        match store.claim(&stories[index / 2].id, &claim) {
+        match store.claim(&stories[index / 2].id, &acquire(&holder, LONG)) {
             Ok(lease) => {
                 assert_eq!((lease.holder, lease.fence), (holder, Fence(1)));
                 taken.fetch_add(1, Ordering::Relaxed);

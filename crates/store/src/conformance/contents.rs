@@ -1,5 +1,7 @@
 //! Guarantees about contents, definitions, lists, redaction, collection and export.
 
+use std::time::Duration;
+
 use engine::{ArtifactName, Fact, Hash, Status, Time};
 
 use super::test_run::{TestRun, cancelled, decision, note};
@@ -200,8 +202,8 @@ pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Check
     }
     let acquire = Claim::Acquire {
         holder: "one",
-        now: Time(1),
-        until: Time(2),
+        term: Duration::ZERO,
+        dead: None,
     };
     open().claim(&held.id, &acquire)?;
 

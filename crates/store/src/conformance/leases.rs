@@ -1,16 +1,22 @@
-//! Guarantees about leases.
+//! Guarantees about leases. A term of nothing has expired at once, and a long one outlasts every test.
 
-use engine::Time;
+use std::time::Duration;
 
 use super::test_run::{TestRun, decision, note};
 use super::{Checked, Open};
-use crate::{Claim, Commit, Error, Fence, Lease, Transacted};
+use crate::{Claim, Commit, Error, Fence, Transacted};
 
-fn acquire(holder: &str, now: u64) -> Claim<'_> {
+/// It outlasts every test.
+pub(super) const LONG: Duration = Duration::from_secs(3_600);
+
+/// It has expired when the store answers.
+const NONE: Duration = Duration::ZERO;
+
+pub(super) fn acquire(holder: &str, term: Duration) -> Claim<'_> {
     Claim::Acquire {
         holder,
-        now: Time(now),
-        until: Time(now + 100),
+        term,
+        dead: None,
     }
 }
 
@@ -18,33 +24,25 @@ pub(super) fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     let claim = |claim| open().claim(&test_run.id, &claim);
+    let is_held = |holder| {
+        let refused = claim(acquire(holder, LONG));
+        matches!(&refused, Err(Error::Held { holder, .. }) if holder == "one")
+    };
     assert_eq!(open().lease(&test_run.id)?, None);
-    let held = claim(acquire("one", 1_000))?;
-    assert_eq!(
-        held,
-        Lease {
-            holder: "one".to_owned(),
-            fence: Fence(1),
-            until: Time(1_100)
-        }
-    );
-    assert_eq!(open().lease(&test_run.id)?, Some(held));
-    let refused = claim(acquire("two", 1_099));
-    assert!(
-        matches!(&refused, Err(Error::Held { holder, .. }) if holder == "one"),
-        "{refused:?}"
-    );
+    let held = claim(acquire("one", LONG))?;
+    assert_eq!((held.holder.as_str(), held.fence), ("one", Fence(1)));
+    assert!(!held.is_expired);
+    assert_eq!(open().lease(&test_run.id)?, Some(held.clone()));
+    assert!(is_held("two"));
 
-    let renewed = claim(Claim::Renew {
-        fence: Fence(1),
-        until: Time(1_500),
-    })?;
-    assert_eq!(renewed.until, Time(1_500));
-    assert!(matches!(
-        claim(acquire("two", 1_499)),
-        Err(Error::Held { .. })
-    ));
-    assert_eq!(claim(acquire("two", 1_500))?.fence, Fence(2));
+    let fence = Fence(1);
+    let renewed = claim(Claim::Renew { fence, term: LONG })?;
+    assert!(renewed.until >= held.until, "{renewed:?} {held:?}");
+    assert!(is_held("two"));
+    assert!(claim(Claim::Renew { fence, term: NONE })?.is_expired);
+    let read = open().lease(&test_run.id)?;
+    assert!(read.is_some_and(|lease| lease.is_expired && lease.fence == fence));
+    assert_eq!(claim(acquire("two", LONG))?.fence, Fence(2));
 
     assert!(matches!(
         claim(Claim::Release { fence: Fence(1) }),
@@ -52,41 +50,68 @@ pub(super) fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
     ));
     claim(Claim::Release { fence: Fence(2) })?;
     assert_eq!(open().lease(&test_run.id)?, None);
-    assert_eq!(claim(acquire("one", 0))?.holder, "one");
+    assert_eq!(claim(acquire("one", LONG))?.holder, "one");
+    Ok(())
+}
+
+pub(super) fn an_expired_lease_is_its_holders_until_it_is_taken(open: Open<'_>) -> Checked {
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
+    let fence = open().claim(&test_run.id, &acquire("one", NONE))?.fence;
+    let commit = Commit {
+        fence: Some(fence),
+        ..test_run.commit(1)
+    };
+    let written = open().transact(&commit, &mut |_| decision(&[note("late")]))?;
+    assert!(matches!(written, Transacted::Done { .. }), "{written:?}");
+    let renewed = open().claim(&test_run.id, &Claim::Renew { fence, term: LONG })?;
+    assert_eq!((renewed.fence, renewed.is_expired), (fence, false));
+    Ok(())
+}
+
+pub(super) fn the_lease_of_a_dead_holder_is_taken_at_once(open: Open<'_>) -> Checked {
+    let test_run = TestRun::new("r-1")?;
+    test_run.begin(&mut *open())?;
+    let take = |holder, dead| {
+        let claim = Claim::Acquire {
+            holder,
+            term: LONG,
+            dead,
+        };
+        open().claim(&test_run.id, &claim)
+    };
+    let first = take("one", None)?;
+    assert_eq!(take("two", Some(first.fence))?.fence, Fence(2));
+    // Whoever saw the first one die knows nothing about the second.
+    let refused = take("three", Some(first.fence));
+    assert!(matches!(refused, Err(Error::Held { .. })), "{refused:?}");
     Ok(())
 }
 
 pub(super) fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
-    // The same holder, a clock that goes backwards, a release in between: always a new number.
-    for (number, now) in [(1, 5_000), (2, 5_000), (3, 1)] {
-        let lease = open().claim(&test_run.id, &acquire("one", now))?;
+    // The same holder, an expired one, a release in between: always a new number.
+    for (number, term) in [(1, LONG), (2, LONG), (3, NONE)] {
+        let lease = open().claim(&test_run.id, &acquire("one", term))?;
         assert_eq!(lease.fence, Fence(number));
     }
-    open().claim(&test_run.id, &Claim::Release { fence: Fence(3) })?;
-    for claim in [
-        Claim::Renew {
-            fence: Fence(3),
-            until: Time(9_000),
-        },
-        Claim::Release { fence: Fence(3) },
-    ] {
+    let fence = Fence(3);
+    open().claim(&test_run.id, &Claim::Release { fence })?;
+    for claim in [Claim::Renew { fence, term: LONG }, Claim::Release { fence }] {
         let refused = open().claim(&test_run.id, &claim);
         assert!(matches!(refused, Err(Error::Fenced { .. })), "{refused:?}");
     }
-    assert_eq!(
-        open().claim(&test_run.id, &acquire("two", 1))?.fence,
-        Fence(4)
-    );
+    let next = open().claim(&test_run.id, &acquire("two", LONG))?;
+    assert_eq!(next.fence, Fence(4));
     Ok(())
 }
 
 pub(super) fn a_stale_fence_stores_nothing(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
-    let old = open().claim(&test_run.id, &acquire("one", 1_000))?;
-    let new = open().claim(&test_run.id, &acquire("two", 2_000))?;
+    let old = open().claim(&test_run.id, &acquire("one", NONE))?;
+    let new = open().claim(&test_run.id, &acquire("two", LONG))?;
     let write = |seen, fence| {
         let commit = Commit {
             fence: Some(fence),

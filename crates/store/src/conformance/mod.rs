@@ -42,6 +42,8 @@ cases![
     concurrency::a_refusal_among_many_undoes_nobody,
     concurrency::two_holders_of_each_run_make_one_lease,
     leases::a_run_is_held_by_one_holder,
+    leases::an_expired_lease_is_its_holders_until_it_is_taken,
+    leases::the_lease_of_a_dead_holder_is_taken_at_once,
     leases::the_number_of_a_lease_only_grows,
     leases::a_stale_fence_stores_nothing,
     contents::contents_are_found_by_their_hash,

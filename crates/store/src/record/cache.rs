@@ -26,7 +26,7 @@ const SEAL: usize = 16;
 
 /// Where a run belongs. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RunOrigin<'a> {
+pub struct RunOrigin<'a> {
     pub project: &'a str,
     pub worktree: &'a str,
     pub pipeline: &'a str,
@@ -34,7 +34,7 @@ pub(crate) struct RunOrigin<'a> {
 
 /// What was found in a cache.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Cached<T> {
+pub enum Cached<T> {
     Value(T),
     /// Another version of the program wrote it.
     OtherFormat,
@@ -42,11 +42,11 @@ pub(crate) enum Cached<T> {
 
 /// The state at this tip. Bytes of another journal position, or of a run of another project, are
 /// rejected.
-pub(crate) fn state_to_bytes(run: &Run, tip: Tip, origin: RunOrigin<'_>) -> Vec<u8> {
+pub fn state_to_bytes(run: &Run, tip: Tip, origin: RunOrigin<'_>) -> Vec<u8> {
     wrap(run, &binding(tip, origin))
 }
 
-pub(crate) fn state_from_bytes(
+pub fn state_from_bytes(
     bytes: &[u8],
     tip: Tip,
     origin: RunOrigin<'_>,
@@ -54,14 +54,11 @@ pub(crate) fn state_from_bytes(
     unwrap(bytes, &binding(tip, origin))
 }
 
-pub(crate) fn compiled_to_bytes(compiled: &Definition, source: Hash) -> Vec<u8> {
+pub fn compiled_to_bytes(compiled: &Definition, source: Hash) -> Vec<u8> {
     wrap(compiled, &source.0)
 }
 
-pub(crate) fn compiled_from_bytes(
-    bytes: &[u8],
-    source: Hash,
-) -> Result<Cached<Definition>, Unreadable> {
+pub fn compiled_from_bytes(bytes: &[u8], source: Hash) -> Result<Cached<Definition>, Unreadable> {
     unwrap(bytes, &source.0)
 }
 

@@ -25,9 +25,9 @@ use engine::{Entry, Hash};
 use serde_json::Value;
 
 use binary::Input;
-pub(crate) use cache::{
-    Cached, RunOrigin, compiled_from_bytes, compiled_to_bytes, no_cache, state_from_bytes,
-    state_to_bytes,
+pub(crate) use cache::no_cache;
+pub use cache::{
+    Cached, RunOrigin, compiled_from_bytes, compiled_to_bytes, state_from_bytes, state_to_bytes,
 };
 pub(crate) use summary::{driver_from_word, driver_to_word, status_from_words, status_to_words};
 

@@ -6,7 +6,6 @@ use std::io::Write;
 use rusqlite::config::DbConfig;
 use rusqlite::{ErrorCode, OpenFlags, ffi};
 
-use super::Sqlite;
 use super::folder::{DATABASE, Folder};
 use crate::Error;
 use crate::error::Corruption;
@@ -107,13 +106,6 @@ pub(super) fn failure(error: &rusqlite::Error) -> Option<ffi::Error> {
         rusqlite::Error::SqliteFailure(failure, _) => Some(*failure),
         rusqlite::Error::SqlInputError { error, .. } => Some(*error),
         _ => None,
-    }
-}
-
-impl Sqlite {
-    /// Why the store is read-only, if it is.
-    pub fn damage(&self) -> Result<Option<String>, Error> {
-        self.folder.damage()
     }
 }
 

@@ -11,9 +11,9 @@ use super::Sqlite;
 use super::folder::{Folder, io_error};
 use super::heads::Heads;
 use super::read::place;
-use super::table::signed;
 use super::write::WriteTransaction;
 use super::writer_lock::WriterLock;
+use crate::columns::signed;
 use crate::error::Corruption;
 use crate::{Collect, Collected, Error};
 

@@ -82,11 +82,6 @@ impl Group {
         }
     }
 
-    /// Reads the durable state of the database directly.
-    pub fn look<T>(&self, look: impl FnOnce(&Sqlite) -> Result<T, Error>) -> Result<T, Error> {
-        self.shared.read(look)
-    }
-
     /// The run, if it is unchanged: from memory, or read.
     fn found(&self, run: &RunId, seen: u64) -> Result<FoundRun, Error> {
         let last = self.last().take();
@@ -253,15 +248,15 @@ fn claim_job(run: &RunId, claim: &Claim<'_>) -> Job {
         Ok(Answer::Claimed(writing.claim(run, claim)?).into())
     };
     match *claim {
-        Claim::Acquire { holder, now, until } => {
+        Claim::Acquire { holder, term, dead } => {
             let holder = holder.to_owned();
             Box::new(move |writing| {
                 let holder = &holder;
-                claimed(writing, &run, &Claim::Acquire { holder, now, until })
+                claimed(writing, &run, &Claim::Acquire { holder, term, dead })
             })
         }
-        Claim::Renew { fence, until } => {
-            Box::new(move |writing| claimed(writing, &run, &Claim::Renew { fence, until }))
+        Claim::Renew { fence, term } => {
+            Box::new(move |writing| claimed(writing, &run, &Claim::Renew { fence, term }))
         }
         Claim::Release { fence } => {
             Box::new(move |writing| claimed(writing, &run, &Claim::Release { fence }))
@@ -276,6 +271,18 @@ impl Backend for Group {
 
     fn active_runs(&self) -> Result<Vec<RunSummary>, Error> {
         self.shared.read(Backend::active_runs)
+    }
+
+    fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
+        self.shared.read(|sqlite| sqlite.summary(run))
+    }
+
+    fn recorded(&self) -> Result<Vec<RunId>, Error> {
+        self.shared.read(Sqlite::recorded)
+    }
+
+    fn change_number(&self) -> Result<u64, Error> {
+        self.shared.read(Sqlite::change_number)
     }
 
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
@@ -311,6 +318,18 @@ impl Backend for Group {
 
     fn verify(&self, run: &RunId) -> Result<Verification, Error> {
         self.shared.read(|sqlite| sqlite.verify(run))
+    }
+
+    fn damage(&self) -> Result<Option<String>, Error> {
+        self.shared.read(Sqlite::damage)
+    }
+
+    fn mark_damaged(&self, what: &str) -> Result<(), Error> {
+        self.shared.read(|sqlite| sqlite.mark_damaged(what))
+    }
+
+    fn check_pages(&self) -> Result<Vec<String>, Error> {
+        self.shared.read(Sqlite::check_pages)
     }
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {

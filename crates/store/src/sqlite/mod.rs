@@ -35,7 +35,9 @@ use rusqlite::Connection;
 pub use self::copy_run::Compile;
 pub use self::group::Group;
 pub use self::salvage::{Loss, Salvaged, salvage};
+use crate::columns::Columns;
 use crate::error::Corruption;
+use crate::lease::machine_clock;
 use crate::{
     Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Import, Key, Lease, NewRun,
     RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
@@ -95,64 +97,11 @@ impl Sqlite {
         self.folder.path()
     }
 
-    /// Every run that was recorded and not collected, even if the database has lost it.
-    pub fn recorded(&self) -> Result<Vec<RunId>, Error> {
-        open::recorded(&self.folder)
-    }
-
-    /// The row of a run in the list.
-    pub fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
-        let columns = self.reader().columns(run)?;
-        let summary = columns.map(columns::Columns::summary).transpose();
-        summary.map_err(|broken| self.folder.damaged(broken))
-    }
-
-    /// A number that changes when somebody else writes to the store: as long as it stays the same, nothing was
-    /// written, and nothing need be read again. It means something only to this handle.
-    pub fn change_number(&self) -> Result<u64, Error> {
-        self.in_place()?;
-        let fault = |error| self.folder.fault("read", error);
-        let number = self
-            .connection
-            .query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
-        Ok(number.map_err(fault)?.cast_unsigned())
-    }
-
     /// Does something that reads several times, in one snapshot.
     pub(crate) fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
         // Where there is none, each read has one of its own.
         let _snapshot = self.connection.unchecked_transaction();
         read()
-    }
-
-    /// `transact` for a caller that has read the run before: as long as it is the same, it is not read again.
-    pub(crate) fn transact_on(
-        &mut self,
-        known: Option<&StoredRun>,
-        commit: &Commit<'_>,
-        decide: &mut dyn FnMut(&Run) -> Decision,
-    ) -> Result<Transacted, Error> {
-        let transacted = write::transact(self, commit, known, decide)?;
-        self.shorten_log(VERY_LONG_LOG);
-        Ok(transacted)
-    }
-
-    /// Makes the store read-only, because this was found.
-    pub fn mark_damaged(&self, what: String) {
-        let _ = self.folder.damaged(Corruption(what));
-    }
-
-    /// Lets SQLite check every page of the database, and returns its complaints.
-    pub fn check_pages(&self) -> Result<Vec<String>, Error> {
-        let fault = |error| self.folder.fault("look through the database", error);
-        let mut statement = self
-            .connection
-            .prepare("PRAGMA integrity_check(20)")
-            .map_err(fault)?;
-        let rows = statement.query_map([], |row| row.get(0));
-        let mut said: Vec<String> = rows.and_then(Iterator::collect).map_err(fault)?;
-        said.retain(|line| line != "ok");
-        Ok(said)
     }
 
     /// Closes the store. A long log is shortened now, after the reply.
@@ -239,6 +188,25 @@ impl Backend for Sqlite {
         self.reader().active_runs()
     }
 
+    fn summary(&self, run: &RunId) -> Result<Option<RunSummary>, Error> {
+        let columns = self.reader().columns(run)?;
+        let summary = columns.map(Columns::summary).transpose();
+        summary.map_err(|broken| self.folder.damaged(broken))
+    }
+
+    fn recorded(&self) -> Result<Vec<RunId>, Error> {
+        open::recorded(&self.folder)
+    }
+
+    fn change_number(&self) -> Result<u64, Error> {
+        self.in_place()?;
+        let fault = |error| self.folder.fault("read", error);
+        let number = self
+            .connection
+            .query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        Ok(number.map_err(fault)?.cast_unsigned())
+    }
+
     fn run(&self, run: &RunId) -> Result<Option<StoredRun>, Error> {
         Ok(self.reader().run(run)?.map(|found| found.stored))
     }
@@ -274,11 +242,33 @@ impl Backend for Sqlite {
 
     fn lease(&self, run: &RunId) -> Result<Option<Lease>, Error> {
         let number = self.reader().number(run)?;
-        Ok(self.reader().lease(number)?.lease())
+        Ok(self.reader().lease(number)?.lease(machine_clock()))
     }
 
     fn verify(&self, run: &RunId) -> Result<Verification, Error> {
         verify::verify(self, run)
+    }
+
+    fn damage(&self) -> Result<Option<String>, Error> {
+        self.folder.damage()
+    }
+
+    fn mark_damaged(&self, what: &str) -> Result<(), Error> {
+        let _ = self.folder.damaged(Corruption(what.to_owned()));
+        Ok(())
+    }
+
+    /// Lets SQLite check every page of the database, and returns its complaints.
+    fn check_pages(&self) -> Result<Vec<String>, Error> {
+        let fault = |error| self.folder.fault("look through the database", error);
+        let mut statement = self
+            .connection
+            .prepare("PRAGMA integrity_check(20)")
+            .map_err(fault)?;
+        let rows = statement.query_map([], |row| row.get(0));
+        let mut said: Vec<String> = rows.and_then(Iterator::collect).map_err(fault)?;
+        said.retain(|line| line != "ok");
+        Ok(said)
     }
 
     fn begin(&mut self, new: &NewRun<'_>, decision: &Decision) -> Result<StoredRun, Error> {
@@ -294,7 +284,20 @@ impl Backend for Sqlite {
         commit: &Commit<'_>,
         decide: &mut dyn FnMut(&Run) -> Decision,
     ) -> Result<Transacted, Error> {
-        self.transact_on(None, commit, decide)
+        let transacted = write::transact(self, commit, None, decide)?;
+        self.shorten_log(VERY_LONG_LOG);
+        Ok(transacted)
+    }
+
+    fn transact_on(
+        &mut self,
+        known: &StoredRun,
+        commit: &Commit<'_>,
+        decide: &mut dyn FnMut(&Run) -> Decision,
+    ) -> Result<Transacted, Error> {
+        let transacted = write::transact(self, commit, Some(known), decide)?;
+        self.shorten_log(VERY_LONG_LOG);
+        Ok(transacted)
     }
 
     fn claim(&mut self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {

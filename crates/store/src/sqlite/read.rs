@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use engine::{Definition, Hash, PipelineName, Run, RunId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::columns::Columns;
+use super::columns;
 use super::folder::Folder;
 use super::sql;
 use crate::chain::Tip;
+use crate::columns::Columns;
 use crate::error::Corruption;
 use crate::lease::LeaseState;
 use crate::line::Line;
@@ -254,14 +255,14 @@ impl<'a> Reader<'a> {
 
     fn summary(&self, row: &Row<'_>) -> Result<RunSummary, Error> {
         let columns =
-            Columns::read(row).map_err(|error| self.folder.fault("list the runs", error))?;
+            columns::read(row).map_err(|error| self.folder.fault("list the runs", error))?;
         columns
             .summary()
             .map_err(|broken| self.folder.damaged(broken))
     }
 
     pub(super) fn columns(&self, run: &RunId) -> Result<Option<Columns>, Error> {
-        self.one(sql::COLUMNS, [run.as_str()], Columns::read)
+        self.one(sql::COLUMNS, [run.as_str()], columns::read)
     }
 
     /// At most `limit` entries from number `from` on, each verified.

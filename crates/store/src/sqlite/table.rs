@@ -7,6 +7,7 @@ use super::folder::Folder;
 use super::read::place;
 use super::sql;
 use crate::chain::Tip;
+use crate::columns::signed;
 use crate::lease::LeaseState;
 use crate::line::Line;
 use crate::record::RunOrigin;
@@ -203,9 +204,4 @@ impl Table<'_> {
             .and_then(|mut statement| statement.execute(values));
         done.map_err(|error| self.folder.fault("write", error))
     }
-}
-
-/// SQLite's numbers are signed; a later time is clamped.
-pub(super) fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

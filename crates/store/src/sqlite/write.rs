@@ -13,6 +13,7 @@ use super::writer_lock::WriterLock;
 use crate::chain::Tip;
 use crate::error::Corruption;
 use crate::journal::{self, Addition, check_contents};
+use crate::lease::machine_clock;
 use crate::record::RunOrigin;
 use crate::verification::Anchor;
 use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transacted, chain};
@@ -103,7 +104,8 @@ impl<'a> WriteTransaction<'a> {
 
     pub(super) fn claim(&self, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
         let number = self.reader().number(run)?;
-        let (lease, state) = self.reader().lease(number)?.claimed(run, claim)?;
+        let now = machine_clock();
+        let (lease, state) = self.reader().lease(number)?.claimed(run, claim, now)?;
         self.table().set_lease(number, &state)?;
         Ok(lease)
     }

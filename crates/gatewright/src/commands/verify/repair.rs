@@ -7,7 +7,7 @@ use runtime::failure::{Failure, FailureKind};
 use runtime::workspace::Workspace;
 use runtime::{clock, run_audit};
 use serde_json::{Value, json};
-use store::{Salvaged, Sqlite};
+use store::{Backend as _, Salvaged};
 
 use super::verify;
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ fn is_sound(context: &Context) -> Result<bool, Failure> {
         Err(failure) if failure.kind == FailureKind::Store => return Ok(false),
         Err(failure) => return Err(failure),
     };
-    if workspace.store.look(Sqlite::damage)?.is_some() {
+    if workspace.store.damage()?.is_some() {
         return Ok(false);
     }
     match verify(&mut workspace, &[]) {

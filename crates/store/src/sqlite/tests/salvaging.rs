@@ -1,5 +1,7 @@
 //! Damage: nothing is made anew over it, and what is intact is saved from it.
 
+use std::time::Duration;
+
 use engine::{Fact, Time};
 
 use super::super::folder::Folder;
@@ -152,8 +154,8 @@ fn damaged_beside_whole() -> (Place, TestRun, TestRun) {
     let whole = place.begin("r-2", 4);
     let acquire = Claim::Acquire {
         holder: "one",
-        now: Time(1),
-        until: Time(9),
+        term: Duration::ZERO,
+        dead: None,
     };
     place.open().claim(&whole.id, &acquire).unwrap();
     let content = place.open().put_content(b"the plan", Time(1)).unwrap();
