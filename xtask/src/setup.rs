@@ -31,6 +31,8 @@ enum Sign {
     Program(&'static str),
     /// A module that Python can load.
     Module(&'static str),
+    /// A file at its place.
+    File(&'static str),
 }
 
 const TOOLS: [Tool; 2] = [
@@ -54,6 +56,12 @@ const TERMINAL: Tool = Tool {
 const BROWSER: Tool = Tool {
     sign: Sign::Program("chromium"),
     package: "chromium",
+};
+
+/// Machines share runs in it. Debian does not put its programs on the search path.
+const SERVER: Tool = Tool {
+    sign: Sign::File("/usr/lib/postgresql/15/bin/initdb"),
+    package: "postgresql-15",
 };
 
 /// It fetches the agent programs.
@@ -109,7 +117,7 @@ const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 /// linters of Ansible.
 pub(crate) fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.extend([TERMINAL, BROWSER, NODE, PYTHON]);
+    tools.extend([TERMINAL, BROWSER, SERVER, NODE, PYTHON]);
     if !AGENTS.iter().all(Agent::is_installed) {
         tools.push(FETCHER);
     }
@@ -124,7 +132,7 @@ pub(crate) fn ensure_all() -> Result<(), Failure> {
 /// Makes sure that all is there which `test --quick` needs.
 pub(crate) fn ensure_quick() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.push(TERMINAL);
+    tools.extend([TERMINAL, SERVER]);
     ensure(&tools)
 }
 
@@ -157,11 +165,11 @@ fn ensure(tools: &[Tool]) -> Result<(), Failure> {
     }
     say(format_args!("set-up: {install}"));
     succeed(Command::new("apt-get").args(["update", "--quiet"]))?;
-    let mut command = Command::new("apt-get");
-    command
-        .args(["install", "-y", "--no-install-recommends"])
-        .args(&packages);
-    succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))?;
+    if packages.contains(&SERVER.package) {
+        install_packages(&["postgresql-common"])?;
+        refuse_clusters()?;
+    }
+    install_packages(&packages)?;
     match missing(tools, is_there).as_slice() {
         [] => Ok(()),
         still => Err(Failure::no(format!(
@@ -169,6 +177,22 @@ fn ensure(tools: &[Tool]) -> Result<(), Failure> {
             still.join(" and ")
         ))),
     }
+}
+
+fn install_packages(packages: &[&str]) -> Result<(), Failure> {
+    let mut command = Command::new("apt-get");
+    command
+        .args(["install", "-y", "--no-install-recommends"])
+        .args(packages);
+    succeed(command.env("DEBIAN_FRONTEND", "noninteractive"))
+}
+
+/// Debian starts a server as a service when it installs one. The tests start their own.
+fn refuse_clusters() -> Result<(), Failure> {
+    let path = std::path::Path::new("/etc/postgresql-common/createcluster.conf");
+    let before = std::fs::read_to_string(path).map_err(Failure::file("read", path))?;
+    let after = format!("{before}\ncreate_main_cluster = false\n");
+    std::fs::write(path, after).map_err(Failure::file("write", path))
 }
 
 fn missing(tools: &[Tool], is_there: impl Fn(Sign) -> bool) -> Vec<&'static str> {
@@ -179,6 +203,7 @@ fn missing(tools: &[Tool], is_there: impl Fn(Sign) -> bool) -> Vec<&'static str>
 fn is_there(sign: Sign) -> bool {
     match sign {
         Sign::Program(program) => is_installed(program),
+        Sign::File(path) => std::path::Path::new(path).exists(),
         Sign::Module(module) => {
             let load = format!("import {module}");
             read(Command::new("python3").args(["-c", &load])).is_ok()
@@ -208,6 +233,12 @@ mod tests {
         assert_eq!(missing(&TOOLS, git), ["strace"]);
         assert_eq!(missing(&TOOLS, |_| false), ["git", "strace"]);
         assert_eq!(missing(&[ENVIRONMENTS], |_| false), ["python3-venv"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_at_its_place_is_missing() {
+        assert!(is_there(Sign::File("/etc/passwd")));
+        assert!(!is_there(Sign::File("/etc/no file of this name")));
     }
 
     #[test]

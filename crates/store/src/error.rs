@@ -119,7 +119,7 @@ pub enum Error {
 /// What is wrong with a database that machines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseFault {
-    /// The text is no address of a database.
+    /// The text is not the address of a database.
     Address,
     /// Nobody answers, or the connection broke: it may work again.
     Unreachable,

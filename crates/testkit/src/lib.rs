@@ -12,6 +12,7 @@ pub mod ansible;
 pub mod browser;
 pub mod claude;
 pub mod codex;
+pub mod database;
 pub mod detour;
 mod executable;
 pub mod gemini;

@@ -1,0 +1,30 @@
+-- The three roles. A person's or a machine's user becomes a member of one of them.
+
+DO $$
+DECLARE
+    wanted text;
+BEGIN
+    FOREACH wanted IN ARRAY ARRAY['gatewright_drive', 'gatewright_ship', 'gatewright_read'] LOOP
+        BEGIN
+            IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = wanted) THEN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+            END IF;
+        -- Roles belong to the whole server: somebody else may set up another database of it.
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+    END LOOP;
+END $$;
+
+GRANT USAGE ON SCHEMA gatewright TO gatewright_drive, gatewright_ship, gatewright_read;
+GRANT SELECT ON ALL TABLES IN SCHEMA gatewright TO gatewright_drive, gatewright_read;
+GRANT SELECT ON gatewright.versions TO gatewright_ship;
+
+GRANT INSERT ON gatewright.definitions, gatewright.definition_files, gatewright.runs, gatewright.entries,
+    gatewright.contents, gatewright.holds, gatewright.machines, gatewright.workers, gatewright.queue,
+    gatewright.accounts TO gatewright_drive;
+GRANT UPDATE ON gatewright.definitions, gatewright.runs, gatewright.contents, gatewright.machines,
+    gatewright.workers, gatewright.queue, gatewright.accounts TO gatewright_drive;
+GRANT DELETE ON gatewright.definitions, gatewright.definition_files, gatewright.runs, gatewright.contents,
+    gatewright.holds, gatewright.machines, gatewright.workers, gatewright.queue TO gatewright_drive;
+
+GRANT INSERT ON gatewright.shipped TO gatewright_ship, gatewright_drive;

@@ -1,0 +1,103 @@
+//! What does not work is said in one line, with what to do.
+
+use store::{Access, DatabaseFault, Error};
+use testkit::database::{PASSWORD, Server, USER};
+
+use super::{open, ready};
+use crate::{Address, Postgres, set_up};
+
+#[track_caller]
+fn refused<T>(result: Result<T, Error>) -> DatabaseFault {
+    match result {
+        Ok(_) => panic!("it was not refused"),
+        Err(Error::Database { fault, message, .. }) => {
+            assert!(
+                !message.contains(PASSWORD) && !message.contains('\n'),
+                "{message}"
+            );
+            assert!(message.contains(": "), "{message}");
+            fault
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn at(text: &str) -> Result<Postgres, Error> {
+    Postgres::open(&Address::parse(text)?, Access::Write)
+}
+
+#[test]
+fn each_obstacle_has_its_own_words() {
+    let server = Server::start();
+    let address = ready(&server, "team");
+    let nobody = server.address_of("nobody", PASSWORD, "team");
+    let wrong = server.address_of(USER, "wrong", "team");
+    let plain = server.address("team");
+    let encrypted = format!("{plain}?sslmode=require");
+    let elsewhere = plain.replace(&server.port().to_string(), "1");
+    for (text, expected) in [
+        (wrong.as_str(), DatabaseFault::Password),
+        (&nobody, DatabaseFault::Password),
+        (&server.address("missing"), DatabaseFault::NoDatabase),
+        (&server.address("postgres"), DatabaseFault::NotSetUp),
+        (&elsewhere, DatabaseFault::Unreachable),
+        (&encrypted, DatabaseFault::Encryption),
+    ] {
+        assert_eq!(refused(at(text)), expected, "{text}");
+    }
+    open(&address);
+    server.sql("team", "CREATE USER stranger PASSWORD 'x'");
+    let stranger = server.address_of("stranger", "x", "team");
+    assert_eq!(refused(at(&stranger)), DatabaseFault::Forbidden);
+    assert_eq!(
+        refused(set_up(&Address::parse(&stranger).unwrap())),
+        DatabaseFault::Forbidden
+    );
+}
+
+#[test]
+fn only_the_schema_of_this_version_is_used() {
+    let server = Server::start();
+    let address = ready(&server, "team");
+    let again = set_up(&address).unwrap();
+    assert_eq!(again.from, again.to);
+    server.sql("team", "INSERT INTO gatewright.versions VALUES (1000)");
+    assert_eq!(
+        refused(at(&server.address("team"))),
+        DatabaseFault::NewerSchema
+    );
+    assert_eq!(refused(set_up(&address)), DatabaseFault::NewerSchema);
+    server.sql("team", "DELETE FROM gatewright.versions WHERE version > 1");
+    assert_eq!(
+        refused(at(&server.address("team"))),
+        DatabaseFault::OlderSchema
+    );
+}
+
+#[test]
+fn eight_who_set_up_at_once_wait_for_each_other() {
+    let server = Server::start();
+    let address = Address::parse(&server.database("team")).unwrap();
+    let made: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| set_up(&address).unwrap()))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
+        ended.filter(|set_up| set_up.from == 0).count()
+    });
+    assert_eq!(made, 1);
+    open(&address);
+}
+
+#[test]
+fn a_replica_is_read_and_not_written() {
+    let primary = Server::start();
+    ready(&primary, "team");
+    let replica = Server::replica_of(&primary);
+    let address = Address::parse(&replica.address("team")).unwrap();
+    assert_eq!(
+        refused(Postgres::open(&address, Access::Write)),
+        DatabaseFault::ReadOnly
+    );
+    Postgres::open(&address, Access::Read).unwrap();
+}
