@@ -62,6 +62,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
         &[
             "uninit",
             "doctor",
+            "fleet",
             "prove-guards",
             "statusline",
             "completions",

@@ -5,10 +5,10 @@ use clap::{Parser, Subcommand};
 use crate::arguments::Everywhere;
 use crate::commands::{
     answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
-    dry_run, exit_codes, export, finish, fork, gc, graph, help, history, import, inbox, init, lint,
-    list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue, recover, report,
-    reset, restore, resume, retry, run, schema, serve, show, skip, start, status, statusline, step,
-    terminal_keeper, test, trust, uninit, verify, watch, watchdog, why, worker,
+    dry_run, exit_codes, export, finish, fleet, fork, gc, graph, help, history, import, inbox,
+    init, lint, list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue,
+    recover, report, reset, restore, resume, retry, run, schema, serve, show, skip, start, status,
+    statusline, step, terminal_keeper, test, trust, uninit, verify, watch, watchdog, why, worker,
 };
 use crate::exit::Exit;
 
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Merge(merge::Merge),
     Queue(queue::Queue),
     Caps(caps::Caps),
+    Fleet(fleet::Fleet),
     DryRun(dry_run::DryRun),
     List(list::List),
     Status(status::Status),

@@ -15,6 +15,7 @@ pub(crate) mod dry_run;
 pub(crate) mod exit_codes;
 pub(crate) mod export;
 pub(crate) mod finish;
+pub(crate) mod fleet;
 pub(crate) mod fork;
 pub(crate) mod gc;
 pub(crate) mod graph;

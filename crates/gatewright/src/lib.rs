@@ -159,6 +159,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Merge(command) => command.run(context, output),
         Command::Queue(command) => command.run(context, output),
         Command::Caps(command) => command.run(context, output),
+        Command::Fleet(command) => command.run(context, output),
         Command::DryRun(command) => command.run(context, output),
         Command::List(command) => command.run(context, output),
         Command::Status(command) => command.run(context, output),

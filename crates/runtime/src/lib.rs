@@ -27,6 +27,7 @@ pub mod failure;
 pub mod figures;
 pub mod file_lock;
 pub mod find_run;
+pub mod fleet_membership;
 pub mod group_members;
 pub mod idempotency;
 pub mod ids;

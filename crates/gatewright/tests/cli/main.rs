@@ -17,6 +17,7 @@ mod dry_run;
 mod durable;
 mod edits;
 mod fixture;
+mod fleet;
 mod forgery;
 mod formats;
 mod hook;

@@ -1,0 +1,280 @@
+//! What `gatewright fleet` does with the database, and what it says about it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use pg_store::{Address, FleetRun, FleetStatus, Machine, MachineRow, Postgres};
+use runtime::context::Context;
+use runtime::failure::Failure;
+use runtime::fleet_membership::{AddressSource, FleetMembership};
+use runtime::{ids, lease_holder};
+use serde_json::{Value, json};
+use store::Access;
+
+use crate::output::Output;
+
+/// The commands mention a clock that is off by more than this: leases do not depend on it, but times in the history do.
+const SKEW_MS: i64 = 2_000;
+
+pub(super) fn set_up(source: &AddressSource, output: &mut Output) -> Result<(), Failure> {
+    let address = Address::parse(&source.read()?)?;
+    let done = pg_store::set_up(&address)?;
+    let roles = [
+        pg_store::DRIVE_ROLE,
+        pg_store::SHIP_ROLE,
+        pg_store::READ_ROLE,
+    ];
+    let text = |_| {
+        let what = if done.from == done.to {
+            "was set up already"
+        } else {
+            "is set up"
+        };
+        format!(
+            "{address} {what} (schema {}), with the roles {}\n",
+            done.to,
+            roles.join(", ")
+        )
+    };
+    let json = || json!({ "database": address.to_string(), "from": done.from, "schema": done.to, "roles": roles });
+    output.facts(text, json)
+}
+
+pub(super) fn join(
+    context: &Context,
+    output: &mut Output,
+    source: AddressSource,
+    name: Option<&str>,
+    labels: &[String],
+) -> Result<(), Failure> {
+    let state = context.state()?;
+    let address = Address::parse(&source.read()?)?;
+    // Whoever joins again stays the same machine.
+    let before = FleetMembership::load(&state).ok().flatten();
+    let machine = match before {
+        Some(before) => before.machine,
+        None => ids::uuid()?.replace('-', ""),
+    };
+    let name = name.map_or_else(lease_holder::machine, str::to_owned);
+    let joining = Machine {
+        id: &machine,
+        name: &name,
+        labels,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let joined = Postgres::open(&address, Access::Write)?.join(&joining)?;
+    let labels = labels.to_vec();
+    let membership = FleetMembership {
+        source,
+        machine,
+        name: joined.name.clone(),
+        labels,
+    };
+    membership.save(&state)?;
+    if joined.name != name {
+        output.say(&format!(
+            "another machine is called {name}, so this one is called {}",
+            joined.name
+        ));
+    }
+    tell_skew(output, joined.skew);
+    let text = |_| format!("{} has joined {address}\n", joined.name);
+    let json = || {
+        json!({
+            "database": address.to_string(),
+            "machine": membership.machine,
+            "name": joined.name,
+            "labels": membership.labels,
+            "skew_ms": joined.skew,
+        })
+    };
+    output.facts(text, json)
+}
+
+pub(super) fn leave(context: &Context, output: &mut Output) -> Result<(), Failure> {
+    let state = context.state()?;
+    let membership = joined(context)?;
+    // Without the database the machine leaves as well: the others see that it is silent.
+    let left = open(&membership, Access::Write)
+        .and_then(|(_, store)| Ok(store.leave(&membership.machine)?));
+    if let Err(failure) = &left {
+        output.say(&format!("the database still lists this machine: {failure}"));
+    }
+    FleetMembership::forget(&state)?;
+    let text = |_| format!("{} has left the fleet\n", membership.name);
+    let json = || json!({ "name": membership.name, "removed": matches!(left, Ok(Some(_))) });
+    output.facts(text, json)
+}
+
+pub(super) fn status(context: &Context, output: &mut Output) -> Result<(), Failure> {
+    let membership = joined(context)?;
+    let (address, store) = open(&membership, Access::Read)?;
+    let status = store.fleet_status()?;
+    tell_skew(output, status.skew);
+    output.facts(
+        |_| text(&address, &membership, &status),
+        || json(&address, &membership, &status),
+    )
+}
+
+fn joined(context: &Context) -> Result<FleetMembership, Failure> {
+    FleetMembership::load(&context.state()?)?.ok_or_else(|| {
+        Failure::refused("this machine has not joined a fleet")
+            .hint("join one with `gatewright fleet join ADDRESS`")
+    })
+}
+
+fn open(membership: &FleetMembership, access: Access) -> Result<(Address, Postgres), Failure> {
+    let address = Address::parse(&membership.source.read()?)?;
+    let store = Postgres::open(&address, access)?;
+    Ok((address, store))
+}
+
+fn tell_skew(output: &mut Output, skew: i64) {
+    if skew.abs() > SKEW_MS {
+        let (off, side) = (span(skew), if skew > 0 { "ahead of" } else { "behind" });
+        output.say(&format!(
+            "the clock of this machine is {off} {side} the database's: set it right"
+        ));
+    }
+}
+
+fn text(address: &Address, membership: &FleetMembership, status: &FleetStatus) -> String {
+    let mut text = format!("{address}\n\nmachines\n");
+    for machine in &status.machines {
+        let here = if machine.id == membership.machine {
+            " (this one)"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "  {}{here}  {}",
+            views::line(&machine.name),
+            machine_words(machine)
+        );
+        for worker in status
+            .workers
+            .iter()
+            .filter(|worker| worker.machine == machine.id)
+        {
+            let process = lease_holder::process_name(&worker.process);
+            let _ = writeln!(
+                text,
+                "    worker {process}, seen {} ago",
+                span(worker.silent)
+            );
+        }
+    }
+    if status.machines.is_empty() {
+        text.push_str("  none\n");
+    }
+    text.push_str("\nruns\n");
+    for run in &status.runs {
+        let _ = writeln!(text, "  {}  {}", views::line(&run.id), run_words(run));
+    }
+    if status.runs.is_empty() {
+        text.push_str("  none that is not over\n");
+    }
+    text
+}
+
+fn machine_words(machine: &MachineRow) -> String {
+    let labels = match machine.labels.as_slice() {
+        [] => "no labels".to_owned(),
+        labels => views::line(&labels.join(", ")),
+    };
+    let clock = if machine.skew.abs() > SKEW_MS {
+        format!(", clock off by {}", span(machine.skew))
+    } else {
+        String::new()
+    };
+    let version = views::line(&machine.version);
+    format!(
+        "{version}, {labels}, seen {} ago{clock}",
+        span(machine.silent)
+    )
+}
+
+fn run_words(run: &FleetRun) -> String {
+    let place = format!(
+        "{} at {}",
+        views::line(&run.status),
+        views::line(&run.stage)
+    );
+    let lease = match &run.lease {
+        Some(lease) if lease.remaining > 0 => format!(
+            ", lease {} of {} for {}",
+            lease.fence,
+            views::line(&lease.holder),
+            span(lease.remaining)
+        ),
+        Some(lease) => format!(
+            ", lease {} of {} has expired",
+            lease.fence,
+            views::line(&lease.holder)
+        ),
+        None => ", no lease".to_owned(),
+    };
+    let queued = match (&run.set_aside, &run.queued) {
+        (Some(why), _) => format!(", set aside: {}", views::line(why)),
+        (None, Some(labels)) if !labels.is_empty() => {
+            format!(
+                ", queued for machines with {}",
+                views::line(&labels.join(", "))
+            )
+        }
+        (None, Some(_)) => ", queued".to_owned(),
+        (None, None) => String::new(),
+    };
+    format!("{place}{lease}{queued}")
+}
+
+fn json(address: &Address, membership: &FleetMembership, status: &FleetStatus) -> Value {
+    let mut workers: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for worker in &status.workers {
+        workers.entry(&worker.machine).or_default().push(json!({
+            "process": worker.process,
+            "version": worker.version,
+            "labels": worker.labels,
+            "silent_ms": worker.silent,
+        }));
+    }
+    let machines = status.machines.iter().map(|machine| {
+        json!({
+            "id": machine.id,
+            "name": machine.name,
+            "is_this": machine.id == membership.machine,
+            "version": machine.version,
+            "labels": machine.labels,
+            "silent_ms": machine.silent,
+            "skew_ms": machine.skew,
+            "workers": workers.get(machine.id.as_str()).cloned().unwrap_or_default(),
+        })
+    });
+    json!({
+        "database": address.to_string(),
+        "skew_ms": status.skew,
+        "machines": machines.collect::<Vec<_>>(),
+        "runs": status.runs.iter().map(run_json).collect::<Vec<_>>(),
+    })
+}
+
+fn run_json(run: &FleetRun) -> Value {
+    let lease = run.lease.as_ref().map(|lease| {
+        json!({ "holder": lease.holder, "fence": lease.fence, "remaining_ms": lease.remaining })
+    });
+    json!({
+        "id": run.id,
+        "project": run.project,
+        "stage": run.stage,
+        "status": run.status,
+        "lease": lease,
+        "queued_for": run.queued,
+        "set_aside": run.set_aside,
+    })
+}
+
+fn span(milliseconds: i64) -> String {
+    views::time::duration(milliseconds.unsigned_abs())
+}

@@ -1,0 +1,189 @@
+//! The fleet that this machine has joined: one private file in the state folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::state::{self, State};
+
+const FILE: &str = "fleet.json";
+
+/// Where the address of the database is. Only the first one has the password in our file.
+#[derive(Clone, PartialEq, Eq)]
+pub enum AddressSource {
+    Text(String),
+    /// An environment variable.
+    Variable(String),
+    /// A file that somebody else looks after, such as a mounted secret.
+    File(PathBuf),
+}
+
+/// What this machine is in its fleet.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FleetMembership {
+    pub source: AddressSource,
+    /// The machine's id, which no other machine has.
+    pub machine: String,
+    /// Its name in the fleet.
+    pub name: String,
+    pub labels: Vec<String>,
+}
+
+impl AddressSource {
+    /// The address as it is now.
+    pub fn read(&self) -> Result<String, Failure> {
+        let text = match self {
+            Self::Text(text) => text.clone(),
+            Self::Variable(name) => std::env::var(name).map_err(|_| {
+                Failure::settings(format!("the variable {name} has no address"))
+                    .hint(format!("set {name} to the address of the fleet's database"))
+            })?,
+            Self::File(path) => private_text(path)?,
+        };
+        Ok(text.trim().to_owned())
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Text(text) => json!({ "address": text }),
+            Self::Variable(name) => json!({ "variable": name }),
+            Self::File(path) => json!({ "file": path }),
+        }
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        text("address")
+            .map(Self::Text)
+            .or_else(|| text("variable").map(Self::Variable))
+            .or_else(|| text("file").map(|path| Self::File(path.into())))
+    }
+}
+
+impl FleetMembership {
+    /// The fleet of this machine, if it has joined one.
+    pub fn load(state: &State) -> Result<Option<Self>, Failure> {
+        let path = path_of(state);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(Failure::file("read", &path)(cause)),
+        };
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let unreadable = || {
+            Failure::store(format!("cannot read {}", path.display()))
+                .hint("remove it, and join again with `gatewright fleet join`")
+        };
+        Self::from_json(&value).ok_or_else(unreadable).map(Some)
+    }
+
+    /// Only this user can read the file.
+    pub fn save(&self, state: &State) -> Result<(), Failure> {
+        let value = json!({
+            "source": self.source.to_json(),
+            "machine": self.machine,
+            "name": self.name,
+            "labels": self.labels,
+        });
+        let path = path_of(state);
+        state::write_durably(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+    }
+
+    /// Forgets the fleet.
+    pub fn forget(state: &State) -> Result<(), Failure> {
+        let path = path_of(state);
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(Failure::file("remove", &path)(cause))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    fn from_json(value: &Value) -> Option<Self> {
+        let text = |key: &str| value[key].as_str().map(str::to_owned);
+        let labels = value["labels"].as_array()?.iter();
+        let labels = labels.map(|label| label.as_str().map(str::to_owned));
+        Some(Self {
+            source: AddressSource::from_json(&value["source"])?,
+            machine: text("machine")?,
+            name: text("name")?,
+            labels: labels.collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn path_of(state: &State) -> PathBuf {
+    state.folder().join(FILE)
+}
+
+/// The text of a file that nobody else can read.
+fn private_text(path: &Path) -> Result<String, Failure> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let metadata = fs::metadata(path).map_err(Failure::file("read", path))?;
+    if metadata.permissions().mode() & 0o077 != 0 {
+        return Err(Failure::settings(format!(
+            "other users can read the address in {}",
+            path.display()
+        ))
+        .hint(format!("run `chmod go-rwx {}`", path.display())));
+    }
+    fs::read_to_string(path).map_err(Failure::file("read", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn membership(source: AddressSource) -> FleetMembership {
+        FleetMembership {
+            source,
+            machine: "abcd".to_owned(),
+            name: "build".to_owned(),
+            labels: vec!["gpu".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_membership_is_kept_in_a_private_file_until_it_is_forgotten() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        for source in [
+            AddressSource::Text("postgres://ada:x@db/team".to_owned()),
+            AddressSource::Variable("FLEET".to_owned()),
+            AddressSource::File("/run/secrets/fleet".into()),
+        ] {
+            let kept = membership(source);
+            kept.save(&state).unwrap();
+            assert!(FleetMembership::load(&state).unwrap() == Some(kept));
+            let mode = fs::metadata(path_of(&state)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        fs::write(path_of(&state), "{}").unwrap();
+        assert!(FleetMembership::load(&state).is_err());
+        FleetMembership::forget(&state).unwrap();
+        FleetMembership::forget(&state).unwrap();
+        assert!(FleetMembership::load(&state).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_address_is_not_read_from_a_file_that_others_can_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("address");
+        fs::write(&path, "postgres://ada:x@db/team\n").unwrap();
+        let source = AddressSource::File(path.clone());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(source.read().is_err());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(source.read().unwrap(), "postgres://ada:x@db/team");
+        assert!(
+            AddressSource::Variable("NO_SUCH_VARIABLE_HERE".to_owned())
+                .read()
+                .is_err()
+        );
+    }
+}
