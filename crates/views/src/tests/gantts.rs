@@ -8,7 +8,8 @@ use expect_test::expect;
 
 use super::example::minutes;
 use super::metrics::completed;
-use crate::gantt::{BarKind, Gantt, GanttBar, GanttFold, GanttRow};
+use crate::facts::{Timeline, WaitSpan};
+use crate::gantt::{self, BarKind, Gantt, GanttBar, GanttFold, GanttRow, Lasting};
 use crate::picture::{TextLine, WIDEST};
 use crate::test_random::TestRandom;
 
@@ -74,6 +75,53 @@ fn every_attempt_and_every_wait_of_a_run_is_a_bar() {
     let open = rows(first + 1);
     assert_eq!(open.last().unwrap().bars[0].kind, BarKind::AtWork);
     assert_eq!(open.last().unwrap().bars[0].end, minutes(play.minute));
+}
+
+/// What stops a run stands in the row of a person, in the stage in which it stopped.
+#[test]
+fn a_wait_other_than_a_question_is_a_bar_and_what_is_open_ends_with_the_run() {
+    let play = completed();
+    let mut timeline = Timeline::default();
+    let admitted = |entry: &engine::Entry| matches!(entry.fact, engine::Fact::Admitted { .. });
+    let first = play.entries.iter().position(admitted).unwrap();
+    for (number, entry) in play.numbered().into_iter().take(first + 1) {
+        timeline.add(&play.pipeline, number, entry);
+    }
+    let stop = WaitSpan {
+        why: "budget",
+        from: minutes(2),
+        to: None,
+    };
+    let rows = |lasting| gantt::rows(&play.pipeline, timeline.visits(), &[stop.clone()], lasting);
+    expect![[r#"
+        gathering (gatherer)
+          1–9 ● attempt 1
+        gathering (a person)
+          2–9 ⚑ budget
+    "#]]
+    .assert_eq(&told(&rows(Lasting::Now(minutes(9)))));
+    expect![[r#"
+        gathering (gatherer)
+          1–5 – attempt 1
+        gathering (a person)
+          2–5 ⚑ budget
+    "#]]
+    .assert_eq(&told(&rows(Lasting::Over(minutes(5)))));
+}
+
+/// A run may have worked a thousand times: the latest bars are drawn.
+#[test]
+fn a_chart_has_a_bounded_number_of_bars() {
+    let play = completed();
+    let mut timeline = Timeline::default();
+    for (number, entry) in play.numbered() {
+        timeline.add(&play.pipeline, number, entry);
+    }
+    let visits: Vec<_> = timeline.visits().cloned().collect();
+    let many = std::iter::repeat_n(&visits, 100).flatten();
+    let rows = gantt::rows(&play.pipeline, many, &[], Lasting::Now(minutes(90)));
+    let bars = rows.iter().map(|row| row.bars.len()).sum::<usize>();
+    assert_eq!(bars, 240);
 }
 
 #[test]
