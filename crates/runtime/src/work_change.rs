@@ -214,7 +214,7 @@ fn since_picture(
     Some(compared.map(|found| redacted_change(found, secrets)))
 }
 
-/// Both sides are redacted, so that a secret that was there before is no change.
+/// Redacts both sides, so that a secret that was there before does not count as a change.
 fn redacted_change(found: PictureChange, secrets: &[String]) -> Change {
     let files = found.files.into_iter().map(|file| redacted(file, secrets));
     let files: Vec<ChangedText> = files.filter(|file| file.old != file.new).collect();

@@ -338,6 +338,17 @@ mod tests {
     }
 
     #[test]
+    fn a_screen_on_which_nothing_happens_may_take_half_a_percent() {
+        for (measured, met) in [
+            (None, None),
+            (Some(0.5), Some(true)),
+            (Some(0.51), Some(false)),
+        ] {
+            assert_eq!(Goal::watch_idle(measured).is_met(), met);
+        }
+    }
+
+    #[test]
     fn goals_are_met_up_to_their_limit() {
         for (median, expected) in [
             (150, (Some(1.5), Some(true))),

@@ -5,7 +5,7 @@ use views::{Style, cut, pad, width};
 use super::{DocLine, Piece};
 use crate::event::{ChangeExtent, ChangeRow, RunFacts, TextTarget};
 
-/// With fewer columns, only the number of the work is told.
+/// With fewer columns, a line shows only the number of the work.
 const NARROW: usize = 60;
 
 pub(super) fn lines(run: &RunFacts, columns: usize) -> Vec<DocLine> {
