@@ -30,6 +30,10 @@ rm -rf "$1""#;
 const SETTINGS: &str = "fsync = off\nlisten_addresses = '127.0.0.1'\nmax_connections = 200\nshared_buffers = 32MB\n\
                         log_destination = 'stderr'\nlogging_collector = off\nlog_line_prefix = '%a|'\n";
 
+/// How to make a certificate that is not one of an authority.
+const CERTIFICATE: &str = "[req]\ndistinguished_name = name\nx509_extensions = leaf\n[name]\n[leaf]\n\
+                           subjectAltName = DNS:localhost\nbasicConstraints = critical, CA:FALSE\n";
+
 /// A running server. It is stopped and removed when this goes.
 pub struct Server {
     folder: PathBuf,
@@ -49,6 +53,48 @@ impl Server {
     /// The same with lines for its `postgresql.conf`.
     pub fn with_settings(settings: &str) -> Self {
         let (folder, watchdog) = guarded_folder();
+        Self::in_folder(folder, watchdog, settings)
+    }
+
+    /// One that encrypts, and the file of its certificate, which is for the name `localhost`.
+    pub fn encrypted() -> (Self, PathBuf) {
+        let (folder, watchdog) = guarded_folder();
+        let (config, certificate, key) = (
+            folder.join("openssl"),
+            folder.join("certificate"),
+            folder.join("key"),
+        );
+        fs::write(&config, CERTIFICATE).expect("the folder is ours");
+        let mut openssl = Command::new("openssl");
+        openssl.args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-subj",
+            "/CN=localhost",
+        ]);
+        openssl
+            .arg("-config")
+            .arg(config)
+            .arg("-keyout")
+            .arg(&key)
+            .arg("-out")
+            .arg(&certificate);
+        succeed(&mut openssl);
+        [&certificate, &key]
+            .into_iter()
+            .for_each(|file| give_away(file));
+        let settings = format!(
+            "ssl = on\nssl_cert_file = '{}'\nssl_key_file = '{}'\n",
+            certificate.display(),
+            key.display()
+        );
+        (Self::in_folder(folder, watchdog, &settings), certificate)
+    }
+
+    fn in_folder(folder: PathBuf, watchdog: Child, settings: &str) -> Self {
         let password = folder.join("password");
         fs::write(&password, PASSWORD).expect("the folder is ours");
         give_away(&password);

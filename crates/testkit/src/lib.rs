@@ -21,6 +21,7 @@ mod open_run;
 pub mod pipelines;
 mod processes;
 mod project;
+pub mod proxy;
 mod ran;
 pub mod recorder;
 pub mod terminal;

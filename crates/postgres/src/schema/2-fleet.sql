@@ -78,6 +78,13 @@ BEGIN
     PERFORM pg_notify('gatewright_queue', in_run);
 END $$;
 
+-- May one more run of this account be driven?
+CREATE FUNCTION gatewright.has_room(in_account text, in_now bigint) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+    SELECT (SELECT count(*) FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
+            WHERE q.account = in_account AND r.lease_holder IS NOT NULL AND r.lease_until > in_now)
+        < (SELECT at_most FROM gatewright.accounts WHERE name = in_account)
+$$;
+
 -- Takes the first queued run whose labels the worker has, whose lease is free, and whose account has room.
 -- Nobody waits for a run that somebody else is just taking.
 CREATE FUNCTION gatewright.claim_queued(
@@ -87,7 +94,6 @@ LANGUAGE plpgsql AS $$
 DECLARE
     candidate record;
     now_is bigint := gatewright.now_ms();
-    room boolean;
 BEGIN
     PERFORM gatewright.durably();
     FOR candidate IN
@@ -95,17 +101,21 @@ BEGIN
         WHERE q.set_aside IS NULL AND q.labels <@ in_labels
             AND r.status NOT IN ('completed', 'failed', 'cancelled')
             AND (r.lease_holder IS NULL OR r.lease_until <= now_is)
+            AND (q.account IS NULL OR gatewright.has_room(q.account, now_is))
         ORDER BY q.place
-        FOR UPDATE OF q, r SKIP LOCKED
     LOOP
+        -- It may have been taken since, or somebody is just taking it.
+        PERFORM 1 FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
+            WHERE q.run = candidate.run AND q.set_aside IS NULL
+                AND r.status NOT IN ('completed', 'failed', 'cancelled')
+                AND (r.lease_holder IS NULL OR r.lease_until <= now_is)
+            FOR UPDATE OF q, r SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND;
         IF candidate.account IS NOT NULL THEN
             -- One claimer at a time counts the runs of an account; the others look at other runs meanwhile.
             PERFORM 1 FROM gatewright.accounts WHERE name = candidate.account FOR UPDATE SKIP LOCKED;
             CONTINUE WHEN NOT FOUND;
-            SELECT count(*) < (SELECT at_most FROM gatewright.accounts WHERE name = candidate.account) INTO room
-                FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
-                WHERE q.account = candidate.account AND r.lease_holder IS NOT NULL AND r.lease_until > now_is;
-            CONTINUE WHEN NOT room;
+            CONTINUE WHEN NOT gatewright.has_room(candidate.account, now_is);
         END IF;
         IF candidate.tries >= in_most_tries THEN
             UPDATE gatewright.queue SET set_aside = 'its lease expired ' || candidate.tries || ' times'

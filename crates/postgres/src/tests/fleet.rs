@@ -1,7 +1,7 @@
 //! Machines with their names and clocks, and the queue with many claimers at once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -115,6 +115,50 @@ fn an_account_has_no_more_runs_at_once_than_it_may() {
     store.dequeue(&first.run).unwrap();
     assert!(claim("three").is_some());
     assert_eq!(claim("four"), None);
+}
+
+#[test]
+fn many_claimers_of_one_account_take_no_more_than_it_may() {
+    const CLAIMERS: usize = 6;
+    const ROUNDS: usize = 20;
+    let server = Server::start();
+    let address = ready(&server, "team");
+    let mut store = open(&address);
+    let labels: Vec<String> = (0..ROUNDS).map(|round| format!("round-{round}")).collect();
+    for label in &labels {
+        for number in 0..CLAIMERS {
+            let test_run = begun(&mut store, &format!("r-{label}-{number}"));
+            let placement = Placement {
+                labels: std::slice::from_ref(label),
+                account: Some((label, 1)),
+            };
+            store.enqueue(&test_run.id, &placement).unwrap();
+        }
+    }
+    let together = Barrier::new(CLAIMERS);
+    thread::scope(|scope| {
+        for number in 0..CLAIMERS {
+            let (address, labels, together) = (&address, &labels, &together);
+            scope.spawn(move || {
+                let (store, holder) = (open(address), format!("claimer {number}"));
+                for label in labels {
+                    together.wait();
+                    store
+                        .claim_queued(&holder, std::slice::from_ref(label), LONG)
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let held = "SELECT count(*) FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run \
+                WHERE r.lease_holder IS NOT NULL GROUP BY q.account HAVING count(*) > 1";
+    assert_eq!(server.sql("team", held), "");
+    // Who was in the way of another tries again.
+    for label in &labels {
+        let _ = store.claim_queued("late", std::slice::from_ref(label), LONG);
+    }
+    let held = "SELECT count(*) FROM gatewright.runs WHERE lease_holder IS NOT NULL";
+    assert_eq!(server.sql("team", held), ROUNDS.to_string());
 }
 
 #[test]

@@ -56,6 +56,29 @@ fn each_obstacle_has_its_own_words() {
 }
 
 #[test]
+fn an_encrypted_connection_needs_a_certificate_to_trust() {
+    let (server, certificate) = Server::encrypted();
+    server.database("team");
+    let named = server.address("team").replace("127.0.0.1", "localhost");
+    let trusting = format!("sslmode=require&sslrootcert={}", certificate.display());
+    let address = Address::parse(&format!("{named}?{trusting}")).unwrap();
+    set_up(&address).unwrap();
+    let store = open(&address);
+    let encrypted = "SELECT count(*) FROM pg_stat_ssl s JOIN pg_stat_activity a USING (pid) \
+                     WHERE s.ssl AND a.application_name = 'gatewright'";
+    assert_eq!(server.sql("team", encrypted), "1");
+    drop(store);
+    let unnamed = server.address("team");
+    for text in [
+        format!("{named}?sslmode=require"),
+        format!("{unnamed}?{trusting}"),
+        format!("{named}?sslmode=require&sslrootcert=/no/such/file"),
+    ] {
+        assert_eq!(refused(at(&text)), DatabaseFault::Encryption, "{text}");
+    }
+}
+
+#[test]
 fn only_the_schema_of_this_version_is_used() {
     let server = Server::start();
     let address = ready(&server, "team");

@@ -62,6 +62,16 @@ fn whoever_looks_changes_nothing() {
     assert!(refused.is_err());
     let test_run = store::conformance::test_run::TestRun::new("r-1").unwrap();
     assert!(test_run.add(&mut store, 1, &[note("one")]).is_err());
+    for table in [
+        "runs", "entries", "contents", "machines", "queue", "shipped", "versions",
+    ] {
+        for statement in [
+            format!("DELETE FROM gatewright.{table}"),
+            format!("INSERT INTO gatewright.{table} SELECT * FROM gatewright.{table}"),
+        ] {
+            assert!(server.try_sql(&address, &statement).is_err(), "{statement}");
+        }
+    }
 }
 
 #[test]
