@@ -3,7 +3,7 @@
 use web::{HelpPicture, HelpTopic};
 
 /// The pages, in the order in which `docs/index.md` lists them.
-pub(crate) const TOPICS: [HelpTopic; 26] = [
+pub(crate) const TOPICS: [HelpTopic; 27] = [
     HelpTopic {
         name: "index",
         group: "Learn",
@@ -71,6 +71,13 @@ pub(crate) const TOPICS: [HelpTopic; 26] = [
         group: "Guides",
         about: "In CI: tests of pipelines, headless runs, exit codes",
         page: include_str!("../../../docs/ci.md"),
+        pictures: &[],
+    },
+    HelpTopic {
+        name: "fleet",
+        group: "Guides",
+        about: "Several machines on one PostgreSQL",
+        page: include_str!("../../../docs/fleet.md"),
         pictures: &[],
     },
     HelpTopic {

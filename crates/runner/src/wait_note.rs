@@ -72,6 +72,7 @@ mod tests {
             holder: holder.to_owned(),
             fence: store::Fence(1),
             until: Time(9),
+            is_expired: false,
         };
         let notes = [
             WaitNote::Slot {
