@@ -92,7 +92,14 @@ fn a_wait_other_than_a_question_is_a_bar_and_what_is_open_ends_with_the_run() {
         from: minutes(2),
         to: None,
     };
-    let rows = |lasting| gantt::rows(&play.pipeline, timeline.visits(), &[stop.clone()], lasting);
+    let rows = |lasting| {
+        gantt::rows(
+            &play.pipeline,
+            timeline.visits(),
+            std::slice::from_ref(&stop),
+            lasting,
+        )
+    };
     expect![[r#"
         gathering (gatherer)
           1–9 ● attempt 1
