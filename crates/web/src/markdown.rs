@@ -12,11 +12,10 @@ pub(crate) fn markup(text: &str, resolve: &Resolve<'_>) -> Markup {
     let mut lines = text.lines().peekable();
     let mut blocks = Vec::new();
     while let Some(line) = lines.next() {
-        if let Some(fence) = line.trim_start().strip_prefix("```") {
-            let _ = fence;
-            let code = lines
-                .by_ref()
-                .take_while(|line| !line.trim_start().starts_with("```"));
+        if line.trim_start().starts_with("```") {
+            // A fence that stands further in belongs to the code.
+            let end = format!("{}```", &line[..indent(line)]);
+            let code = lines.by_ref().take_while(|line| !line.starts_with(&end));
             blocks.push(code_block(&code.collect::<Vec<_>>()));
         } else if let Some((level, title)) = heading(line) {
             blocks.push(heading_block(level, title, resolve));
@@ -82,6 +81,11 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.len() - title.len();
     (1..=4).contains(&level).then_some(())?;
     Some((level, title.strip_prefix(' ')?))
+}
+
+/// How many bytes of white space the line begins with.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 fn item(line: &str) -> Option<&str> {
@@ -219,6 +223,10 @@ mod tests {
                 "<ul><li>a more</li><li><strong>b</strong></li></ul>",
             ),
             ("```sh\na < b\n```", "<pre class=\"output\">a &lt; b</pre>"),
+            (
+                "```text\na\n    ```\nb\n```",
+                "<pre class=\"output\">a\n    ```\nb</pre>",
+            ),
             ("[x](https://e)", "<p><a href=\"https://e\">x</a></p>"),
             ("[x](javascript:e)", "<p>x</p>"),
             ("a * b [c] `d! *", "<p>a * b [c] `d! *</p>"),

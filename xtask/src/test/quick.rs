@@ -17,7 +17,7 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 14] = [
+const LEFT_OUT: [LeftOut; 15] = [
     LeftOut {
         skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
@@ -49,6 +49,10 @@ const LEFT_OUT: [LeftOut; 14] = [
     LeftOut {
         skip: "battery::chores::tests::",
         file: "xtask/src/battery/chores.rs",
+    },
+    LeftOut {
+        skip: "tests::conformance::postgresql_keeps",
+        file: "crates/postgres/src/tests/conformance.rs",
     },
     LeftOut {
         skip: "prove::builtins::",

@@ -15,7 +15,7 @@ use runtime::workspace::{OpenRun, Workspace, as_of};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Print Claude Code's status line: the session's run, its stage, its liveness and the next step
+/// Print Claude Code's status line: run, stage, liveness and next step
 ///
 /// Shows the liveness as `gatewright status` does: live, quiet, owner lost, waits for you, queued, over. Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
 /// never fails.

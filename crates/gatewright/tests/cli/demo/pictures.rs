@@ -48,11 +48,16 @@ fn the_block_is(page: &str, name: &str, shown: &str) {
     let page = fs::read_to_string(&file).unwrap();
     let fence = format!("```text picture={name}\n");
     let (before, rest) = page.split_once(&fence).expect("the page has the picture");
-    let (block, after) = rest.split_once("```").expect("the block ends");
+    // Fences in the block are indented.
+    let (block, after) = rest.split_once("\n```").expect("the block ends");
     let lines: Vec<String> = shown.lines().map(placed).collect();
     let drawn = format!("{}\n", lines.join("\n").trim_end());
     if is_update() {
-        fs::write(file, [before, &fence, &drawn, "```", after].concat()).unwrap();
+        fs::write(
+            file,
+            [before, &fence, drawn.trim_end(), "\n```", after].concat(),
+        )
+        .unwrap();
     } else {
         assert_eq!(alike(block), alike(&drawn), "{HINT}");
     }
