@@ -236,6 +236,7 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
             run.limits.clear();
         }
         Fact::Placed(placed) => place::made(run, placed)?,
+        Fact::Relocated(relocation) => place::relocated(run, relocation)?,
         Fact::Delivered(delivered) => {
             place::of(run)?.delivery = DeliveryState::Done((**delivered).clone());
         }

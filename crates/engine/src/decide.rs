@@ -36,16 +36,16 @@ use crate::apply::fold_entry;
 use crate::caller::{held, may_act};
 use crate::decision::{Decision, Refusal, Reply};
 use crate::definition::Mode;
-use crate::entry::{Entry, Fact};
+use crate::entry::{Entry, Fact, WorkResult};
 use crate::event::{
     Actor, EngineEvent, Event, Happening, PersonEvent, SessionEvent, ToolEvent, Who, WorkEvent,
 };
 use crate::evidence::Evidence;
-use crate::names::{Hash, Time};
+use crate::names::{DispatchId, Hash, Time};
 use crate::next::next;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
-use crate::run::Run;
+use crate::run::{Run, Usage};
 use crate::stage::Stage;
 
 /// Judges one event.
@@ -206,7 +206,8 @@ fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
 fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
     match event {
         EngineEvent::TakenUp => session::taken_up(draft),
-        EngineEvent::Placed { folder } => place::made(draft, folder),
+        EngineEvent::Placed { folder, on } => place::made(draft, folder, on.as_ref()),
+        EngineEvent::Relocated(to) => place::relocated(draft, to),
         EngineEvent::Delivered(delivered) => place::delivered(draft, delivered),
         EngineEvent::DeliveryFailed { reason } => place::failed(draft, reason),
         EngineEvent::ChecksRan {
@@ -357,6 +358,16 @@ impl<'a> Draft<'a> {
             "an entry of the engine does not apply: {folded:?}"
         );
         self.entries.push(entry);
+    }
+
+    /// Ends open work that did not fail: it costs no attempt.
+    pub(crate) fn drop_work(&mut self, dispatch: DispatchId, rule: Rule) {
+        let fact = Fact::Ended {
+            dispatch,
+            result: WorkResult::Dropped,
+            usage: Usage::default(),
+        };
+        self.record(rule, fact);
     }
 
     /// A copy on which a judgement can be tried before it is made.

@@ -15,7 +15,7 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
-use crate::place::{Delivered, RunBranch};
+use crate::place::{Delivered, OnMachine, Relocation, RunBranch};
 use crate::rule::Rule;
 use crate::run::{
     Dispatch, Driver, Gate, Process, Resume, Run, Service, ServiceLimit, Unguarded, Usage,
@@ -44,6 +44,7 @@ pub enum Fact {
     TakenUp,
     /// The worktree of a run with a branch of its own is there.
     Placed(Box<Placed>),
+    Relocated(Box<Relocation>),
     /// The run's work was handed over.
     Delivered(Box<Delivered>),
     DeliveryFailed {
@@ -314,6 +315,8 @@ pub struct Started {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub folder: String,
+    /// The machine of the fleet that has it, if the run is in one.
+    pub on: Option<OnMachine>,
     /// The files at the artifacts' paths.
     pub before: BTreeMap<ArtifactName, Hash>,
     /// The tree, where a route may ask for the change since then.

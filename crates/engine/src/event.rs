@@ -11,7 +11,7 @@ use crate::names::{
 };
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
-use crate::place::{Delivered, RunBranch};
+use crate::place::{Delivered, OnMachine, Relocation, RunBranch};
 use crate::run::{Driver, Process, Run, Service, Unguarded, Usage};
 use crate::stage::Step;
 use crate::view::View;
@@ -237,7 +237,13 @@ pub enum EngineEvent {
     /// A queued run is picked up.
     TakenUp,
     /// The worktree of a run with a branch of its own was made.
-    Placed { folder: String },
+    Placed {
+        folder: String,
+        /// The machine of the fleet that has the worktree, if the run is in one.
+        on: Option<OnMachine>,
+    },
+    /// Another machine of the fleet goes on, in a worktree that it made from the last tree that was kept.
+    Relocated(Relocation),
     /// The run's work was handed over.
     Delivered(Delivered),
     /// It could not be handed over.

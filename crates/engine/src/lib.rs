@@ -88,7 +88,8 @@ pub use outside::{Author, MovedRef, Outside, OutsideChange, RefHandling};
 pub use pattern::{AgentPattern, PathGlob};
 pub use pipeline::{Checked, Pipeline};
 pub use place::{
-    Deliver, Delivered, Delivery, DeliveryState, PlaceKind, Placement, RunBranch, RunPlace,
+    Deliver, Delivered, Delivery, DeliveryState, OnMachine, PlaceKind, Placement, Relocation,
+    RunBranch, RunPlace,
 };
 pub use problem::{CheckRule, Place, Problem, Severity};
 pub use question::question_of;

@@ -193,6 +193,7 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
         },
         EngineEvent::Placed { .. } => needs_at_start(pipeline, &run.params),
         EngineEvent::TakenUp
+        | EngineEvent::Relocated(_)
         | EngineEvent::Delivered(_)
         | EngineEvent::DeliveryFailed { .. }
         | EngineEvent::RouteReached { .. }

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::names::Hash;
+
 /// Where the runs of a pipeline work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlaceKind {
@@ -88,7 +90,29 @@ pub struct RunPlace {
     pub branch: RunBranch,
     /// Its worktree, once it is made.
     pub folder: Option<String>,
+    /// The machine of the fleet that has the worktree, if the run is in one.
+    pub machine: Option<String>,
     pub delivery: DeliveryState,
+}
+
+/// A machine of the fleet that works on a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OnMachine {
+    /// Its id, which no other machine has.
+    pub machine: String,
+    /// Its name, for people.
+    pub name: String,
+    /// The environment in which checks run there.
+    pub environment: Hash,
+}
+
+/// A run goes on at another machine of the fleet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Relocation {
+    pub folder: String,
+    pub on: OnMachine,
+    /// The commit with the last tree that was kept.
+    pub commit: String,
 }
 
 /// How far the delivery is.
@@ -118,6 +142,7 @@ impl RunPlace {
         Self {
             branch,
             folder: None,
+            machine: None,
             delivery: DeliveryState::Open,
         }
     }

@@ -153,6 +153,7 @@ rules! {
     Placed, "GW-R130", "a run with a branch of its own begins in its own worktree";
     Delivered, "GW-R131", "the work of a run on its own branch is delivered when the run is over";
     DeliveryFailed, "GW-R132", "a delivery that fails leaves the run as it is, and can be repeated";
+    Relocated, "GW-R133", "another machine of the fleet goes on with a run from the last tree that was kept, and begins its open work anew";
     CutShort, "GW-R140", "work whose process is ended early stays open, and what it used counts";
     LimitReached, "GW-R141", "work rests while its service asks to wait, and that costs no attempt";
     WentOn, "GW-R142", "rested work goes on in the same attempt, with its service or a fallback";

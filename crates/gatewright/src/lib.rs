@@ -9,6 +9,7 @@ mod demo;
 mod drive_and_show;
 mod drive_arguments;
 mod exit;
+mod fleet_link;
 mod help_topics;
 mod hook;
 mod issue;
@@ -98,8 +99,12 @@ fn plain_output() -> Output {
 
 fn parse_and_run(arguments: &[OsString]) -> Exit {
     let matches = command_groups::command().try_get_matches_from(arguments);
-    match matches.and_then(|matches| Arguments::from_arg_matches(&matches)) {
-        Ok(arguments) => run_parsed(&arguments),
+    let parsed = matches.and_then(|matches| {
+        let is_fleets = fleet_link::names_fleet_run(&matches);
+        Arguments::from_arg_matches(&matches).map(|arguments| (arguments, is_fleets))
+    });
+    match parsed {
+        Ok((arguments, is_fleets)) => run_parsed(&arguments, is_fleets),
         Err(error) => explain(&error),
     }
 }
@@ -120,7 +125,8 @@ fn explain(error: &clap::Error) -> Exit {
     }
 }
 
-fn run_parsed(arguments: &Arguments) -> Exit {
+/// A command about a run of the fleet uses the fleet's store, and is otherwise the same.
+fn run_parsed(arguments: &Arguments, is_fleets: bool) -> Exit {
     let format = if arguments.everywhere.json {
         Format::Json
     } else {
@@ -128,8 +134,14 @@ fn run_parsed(arguments: &Arguments) -> Exit {
     };
     let environment = Environment::of_process();
     let mut output = Output::standard(format, arguments.everywhere.color, &environment);
-    let result = Context::of_process(environment)
-        .and_then(|context| dispatch(&arguments.command, &context, &mut output));
+    let result = Context::of_process(environment).and_then(|context| {
+        let context = if is_fleets {
+            fleet_link::in_fleet(&context)?
+        } else {
+            context
+        };
+        dispatch(&arguments.command, &context, &mut output)
+    });
     result.unwrap_or_else(|failure| {
         output.failure(&failure);
         Exit::from(&failure)

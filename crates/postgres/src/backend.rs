@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 
-use engine::{Decision, Definition, Hash, Run, RunId, Time};
+use engine::{Decision, Definition, Hash, Run, RunId, Time, Usage};
 use store::parts::{self, Addition, Corruption, RunOrigin};
 use store::{
-    Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Import, Key, Lease,
-    NewRun, RunSummary, SharedBackend, StoredEntry, StoredRun, Transacted, Verification,
+    Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Fence, Files, Import, Key,
+    Lease, NewRun, RunSummary, SharedBackend, StoredEntry, StoredRun, Transacted, Verification,
     content_hash,
 };
 
 use crate::address::Address;
 use crate::link::{Link, Purpose};
 use crate::write::{Begun, FirstStore, Pending, Refused, stored_run};
-use crate::{collect, read, schema, verify, write};
+use crate::{collect, read, schema, spending, trees, verify, write};
 
 /// One connection to the runs of a fleet.
 pub struct Postgres {
@@ -84,6 +84,18 @@ impl Postgres {
 impl SharedBackend for Postgres {
     fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error> {
         Ok(Box::new(Self::on(self.link.another()?)?))
+    }
+
+    fn keep_tree(&self, run: &RunId, fence: Fence, commit: &str) -> Result<(), Error> {
+        trees::keep(&self.link, run, fence, commit)
+    }
+
+    fn kept_tree(&self, run: &RunId) -> Result<Option<String>, Error> {
+        trees::kept(&self.link, run)
+    }
+
+    fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error> {
+        spending::note(&self.link, run, used)
     }
 }
 

@@ -14,11 +14,12 @@
 //! 1. `address`, `fault`, `tls`
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
-//! 4. `rows`, `read`, `write`, `collect`, `verify`, and `backend`, which puts them together
-//! 5. the fleet: `machines`, `queue`, `fleet_status`
+//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, and `backend`, which puts them together
+//! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`
 
 mod address;
 mod backend;
+mod caps;
 mod collect;
 mod fault;
 mod fleet_status;
@@ -28,15 +29,18 @@ mod queue;
 mod read;
 mod rows;
 mod schema;
+mod spending;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod trees;
 mod verify;
 mod write;
 
 pub use address::Address;
 pub use backend::Postgres;
+pub use caps::{CapScope, FleetCap, SpentToday};
 pub use fleet_status::{FleetRun, FleetStatus, HeldLease, MachineRow, WorkerRow};
 pub use machines::{Joined, Machine, WorkerSign};
-pub use queue::{Claimed, Placement, QueueWatch};
+pub use queue::{Claimed, FleetWait, LetGo, Placement, QueueWatch, QueuedRow};
 pub use schema::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE, SetUp, set_up};

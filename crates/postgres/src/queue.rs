@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use engine::{RunId, Time};
+use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::Type;
 use store::{Error, Fence, Lease};
@@ -13,10 +14,21 @@ use store::{Error, Fence, Lease};
 use crate::address::Address;
 use crate::backend::Postgres;
 use crate::link::{Link, Purpose, Value};
-use crate::rows::unsigned;
+use crate::rows::{signed, unsigned};
 
-const ENQUEUE: &str = "SELECT gatewright.enqueue($1, $2, $3, $4)";
-const CLAIM: &str = "SELECT run, holder, fence, until FROM gatewright.claim_queued($1, $2, $3, $4)";
+const ENQUEUE: &str = "SELECT gatewright.enqueue($1, $2, $3, $4, $5, $6, $7)";
+const CLAIM: &str =
+    "SELECT run, holder, fence, until, settings, tree FROM gatewright.claim_queued($1, $2, $3, $4)";
+const LEAVE: &str = "SELECT gatewright.leave_queued($1, $2, $3, $4)";
+const QUEUED: &str = "
+    SELECT q.run, q.project, q.task, q.stage, q.status, q.labels, q.account, q.person, q.driven_by, q.set_aside,
+        q.is_left, q.is_account_full, q.capped_by, q.not_before - gatewright.now_ms() AS remaining,
+        (SELECT count(*) FROM gatewright.machines m WHERE q.labels <@ m.labels) AS fitting
+    FROM gatewright.queue_now q WHERE q.status NOT IN ('completed', 'failed', 'cancelled')
+    ORDER BY q.driven_by IS NULL, q.driven_of_project, q.place";
+const REQUEUE: &str = "
+    UPDATE gatewright.queue SET set_aside = NULL, tries = 0, left_at = NULL, not_before = 0, last_failure = NULL
+    WHERE run = $1 RETURNING pg_notify('gatewright_queue', run)";
 const DEQUEUE: &str = "DELETE FROM gatewright.queue WHERE run = $1";
 const FITTING: &str = "SELECT count(*) AS fitting FROM gatewright.machines WHERE $1 <@ labels";
 
@@ -30,6 +42,12 @@ pub struct Placement<'a> {
     pub labels: &'a [String],
     /// The concurrency key, such as a model account, and how many runs may be driven under it at once.
     pub account: Option<(&'a str, u32)>,
+    /// How the run is to be driven.
+    pub settings: &'a str,
+    /// Who queued it.
+    pub person: &'a str,
+    /// How long it is not to be taken.
+    pub delay: Duration,
 }
 
 /// A run that was taken from the queue, under this lease.
@@ -37,6 +55,61 @@ pub struct Placement<'a> {
 pub struct Claimed {
     pub run: RunId,
     pub lease: Lease,
+    /// How it is driven, as its starter chose.
+    pub settings: String,
+    /// The commit with its last tree; none before it was driven.
+    pub tree: Option<String>,
+}
+
+/// How a worker lets go of a run that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LetGo<'a> {
+    /// Anybody may take it at once.
+    Free,
+    /// A person must act: until the run changes from this version, nobody takes it.
+    UntilItChanges { version: u64 },
+    /// Nobody takes it for so long.
+    For(Duration),
+    /// It could not be driven, for this reason. After some tries it is set aside.
+    Failed { why: &'a str, delay: Duration },
+}
+
+/// A queued run that is not over, and what keeps it from being taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedRow {
+    pub run: RunId,
+    pub project: String,
+    pub task: String,
+    pub stage: String,
+    pub person: String,
+    pub labels: Vec<String>,
+    pub account: Option<String>,
+    pub waits: FleetWait,
+}
+
+/// What a queued run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FleetWait {
+    /// Somebody drives it.
+    Driven {
+        holder: String,
+    },
+    /// Too many leases of it expired, so nobody takes it any more.
+    SetAside {
+        why: String,
+    },
+    Person,
+    /// No machine of the fleet has its labels.
+    NoMachine,
+    /// As many runs as are allowed use its account.
+    Account,
+    /// A cap of the fleet is reached.
+    Cap {
+        cap: String,
+    },
+    Until(Duration),
+    /// The next free worker with its labels takes it.
+    Worker,
 }
 
 impl Postgres {
@@ -46,11 +119,15 @@ impl Postgres {
         let most = placement
             .account
             .map(|(_, most)| i32::try_from(most).unwrap_or(i32::MAX));
-        let values: [Value<'_>; 4] = [
+        let delay = millis(placement.delay);
+        let values: [Value<'_>; 7] = [
             (&run.as_str(), Type::TEXT),
             (&placement.labels, Type::TEXT_ARRAY),
             (&account, Type::TEXT),
             (&most, Type::INT4),
+            (&placement.settings, Type::TEXT),
+            (&placement.person, Type::TEXT),
+            (&delay, Type::INT8),
         ];
         self.link.rows("queue a run", ENQUEUE, &values).map(drop)
     }
@@ -62,7 +139,7 @@ impl Postgres {
         labels: &[String],
         term: Duration,
     ) -> Result<Option<Claimed>, Error> {
-        let term = i64::try_from(term.as_millis()).unwrap_or(i64::MAX / 2);
+        let term = millis(term);
         let values: [Value<'_>; 4] = [
             (&holder, Type::TEXT),
             (&labels, Type::TEXT_ARRAY),
@@ -82,8 +159,84 @@ impl Postgres {
             until: Time(unsigned(self.link.get(&row, "until")?)),
             is_expired: term <= 0,
         };
-        let run = RunId::parse(&run).map_err(wrong)?;
-        Ok(Some(Claimed { run, lease }))
+        Ok(Some(Claimed {
+            run: RunId::parse(&run).map_err(wrong)?,
+            lease,
+            settings: self.link.get(&row, "settings")?,
+            tree: self.link.get(&row, "tree")?,
+        }))
+    }
+
+    /// Lets go of a run in order: its tries do not count.
+    pub fn leave_queued(&self, run: &RunId, how: LetGo<'_>) -> Result<(), Error> {
+        let (version, delay, failure) = match how {
+            LetGo::Free => (None, 0, None),
+            LetGo::UntilItChanges { version } => (Some(signed(version)), 0, None),
+            LetGo::For(delay) => (None, millis(delay), None),
+            LetGo::Failed { why, delay } => (None, millis(delay), Some(why)),
+        };
+        let values: [Value<'_>; 4] = [
+            (&run.as_str(), Type::TEXT),
+            (&version, Type::INT8),
+            (&delay, Type::INT8),
+            (&failure, Type::TEXT),
+        ];
+        self.link.rows("leave a run", LEAVE, &values).map(drop)
+    }
+
+    /// The queue, in the order in which its runs are taken.
+    pub fn queue(&self) -> Result<Vec<QueuedRow>, Error> {
+        let rows = self.link.rows("read the queue", QUEUED, &[])?;
+        rows.iter().map(|row| self.queued_row(row)).collect()
+    }
+
+    fn queued_row(&self, row: &Row) -> Result<QueuedRow, Error> {
+        let link = &self.link;
+        let wrong = |error: engine::NameError| link.damaged(&error.to_string());
+        Ok(QueuedRow {
+            run: RunId::parse(&link.get::<String>(row, "run")?).map_err(wrong)?,
+            project: link.get(row, "project")?,
+            task: link.get(row, "task")?,
+            stage: link.get(row, "stage")?,
+            person: link.get(row, "person")?,
+            labels: link.get(row, "labels")?,
+            account: link.get(row, "account")?,
+            waits: self.waits(row)?,
+        })
+    }
+
+    /// The first reason that a person can do something about.
+    fn waits(&self, row: &Row) -> Result<FleetWait, Error> {
+        let link = &self.link;
+        let remaining: i64 = link.get(row, "remaining")?;
+        let fitting: i64 = link.get(row, "fitting")?;
+        let status: String = link.get(row, "status")?;
+        let is_left: bool = link.get(row, "is_left")?;
+        let is_full: bool = link.get(row, "is_account_full")?;
+        Ok(if let Some(holder) = link.get(row, "driven_by")? {
+            FleetWait::Driven { holder }
+        } else if let Some(why) = link.get(row, "set_aside")? {
+            FleetWait::SetAside { why }
+        } else if is_left || status == "waiting" {
+            FleetWait::Person
+        } else if fitting == 0 {
+            FleetWait::NoMachine
+        } else if let Some(cap) = link.get(row, "capped_by")? {
+            FleetWait::Cap { cap }
+        } else if remaining > 0 {
+            FleetWait::Until(Duration::from_millis(unsigned(remaining)))
+        } else if is_full {
+            FleetWait::Account
+        } else {
+            FleetWait::Worker
+        })
+    }
+
+    /// Puts a run back that was set aside or left; `false` if it is not queued.
+    pub fn requeue(&self, run: &RunId) -> Result<bool, Error> {
+        let values: [Value<'_>; 1] = [(&run.as_str(), Type::TEXT)];
+        let row = self.link.row("put a run back", REQUEUE, &values)?;
+        Ok(row.is_some())
     }
 
     /// Takes a run out of the queue: it is over, or a person wants it elsewhere.
@@ -125,4 +278,8 @@ impl QueueWatch {
             notifications.timeout_iter(timeout).next().map(drop)
         })
     }
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
 }

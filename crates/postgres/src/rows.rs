@@ -124,6 +124,10 @@ fn to_hash(link: &Link, bytes: &[u8]) -> Result<Hash, Error> {
     Ok(Hash(bytes.try_into().map_err(wrong)?))
 }
 
+pub(crate) fn signed(number: u64) -> i64 {
+    number.cast_signed()
+}
+
 pub(crate) fn unsigned(number: i64) -> u64 {
     number.cast_unsigned()
 }

@@ -29,7 +29,10 @@ pub struct Lease {
 impl Lease {
     /// Takes the lease of a run, immediately if its holder is dead.
     pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
-        let holder = lease_holder::this_process();
+        let holder = match workspace.context.fleet() {
+            Some(seat) => lease_holder::in_fleet(&seat.name),
+            None => lease_holder::this_process(),
+        };
         let held = workspace.store.lease(run)?;
         let dead = held.filter(lease_holder::is_dead);
         let claim = Claim::Acquire {

@@ -5,6 +5,7 @@ use std::path::Path;
 use engine::{RunBranch, Status};
 use evidence::Project;
 use runtime::failure::Failure;
+use runtime::fleet_project::REMOTE;
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::delivery;
@@ -34,6 +35,12 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge,
         return Err(failure.hint("`git status` shows its changes"));
     };
     may_merge(opened)?;
+    if workspace.store.fleet().is_some() {
+        let branch = &place.branch.name;
+        let message = format!("another machine delivered {run} to the project's remote");
+        let hint = format!("type `git fetch {REMOTE} {branch}`, then `git merge FETCH_HEAD`");
+        return Err(Failure::refused(message).hint(hint));
+    }
     if place.delivered().is_none() && opened.has_project() {
         delivery::keep_work(workspace, opened)?;
     }

@@ -28,6 +28,7 @@ use store::{Backend as _, Key};
 
 use super::drive_options::{DriveEnd, DriveOptions, WhenLimited, WhenWaiting};
 use super::due::{self, Due};
+use super::kept_trees;
 use super::lease::Lease;
 use super::notes;
 use super::place_gc;
@@ -160,11 +161,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
         let opened = self.workspace.read(&self.run)?;
         let opened = self.compare_surroundings(opened)?;
+        kept_trees::keep(self.workspace, &opened)?;
         self.tell_notes(&opened)
     }
 
     fn drive_on(&mut self) -> Result<DriveEnd, Failure> {
-        let mut opened = self.workspace.read(&self.run)?;
+        let opened = self.workspace.read(&self.run)?;
+        let mut opened = run_place::make_here(self.workspace, opened)?;
         self.workspace.project_of(&opened)?;
         if opened.run().standing == engine::Standing::Queued {
             opened = match self.taken_up(opened)? {

@@ -1,13 +1,11 @@
 //! Removes the worktrees of runs that are over. Their branches stay, with all of their work.
 
 use std::fs;
-use std::path::Path;
 
 use engine::RunId;
-use evidence::Project;
 use runtime::failure::Failure;
-use runtime::run_branch;
 use runtime::workspace::Workspace;
+use runtime::{ids, run_branch};
 
 use crate::{delivery, run_place};
 
@@ -27,7 +25,11 @@ fn placed_runs(workspace: &Workspace<'_>) -> Vec<RunId> {
     let listed = fs::read_dir(run_branch::places(&workspace.state));
     let names = listed.into_iter().flatten().filter_map(Result::ok);
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter_map(|name| RunId::parse(&name).ok()).collect()
+    let runs = names.filter_map(|name| RunId::parse(&name).ok());
+    // The store of this machine does not know the runs of a fleet, nor the other way round.
+    let is_fleet = workspace.context.fleet().is_some();
+    runs.filter(|run| ids::is_of_fleet(run) == is_fleet)
+        .collect()
 }
 
 /// Removes the worktree of a run that is over, after its work is kept on its branch.
@@ -42,7 +44,7 @@ pub fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, F
     if opened.has_project() && opened.run().place.is_some() {
         delivery::keep_work(workspace, &opened)?;
     }
-    let home = Project::find(Path::new(&opened.stored.home))?;
+    let home = workspace.home_of(&opened)?;
     run_place::remove(&workspace.state, run, &home)?;
     Ok(true)
 }

@@ -6,6 +6,7 @@
 mod carry;
 mod checkout;
 pub(crate) mod half_made;
+mod relocation;
 mod room;
 pub(crate) mod stale_locks;
 
@@ -24,6 +25,7 @@ use crate::engine_event;
 pub use carry::missing;
 use carry::{carry_list, copy_into};
 pub(crate) use checkout::{Checkout, complaint};
+pub(crate) use relocation::make_here;
 
 /// The file that says that the worktree is complete.
 const MADE: &str = "made";
@@ -71,7 +73,12 @@ pub(crate) fn make(
     let folder = text(&files.worktree)?;
     // What lies at the artifacts' paths is looked at there.
     workspace.step_folder = Some(folder.clone());
-    let event = EngineEvent::Placed { folder };
+    let on = workspace.context.fleet();
+    let on = on.map(|seat| seat.on_machine(&workspace.state, &home));
+    let event = EngineEvent::Placed {
+        folder,
+        on: on.transpose()?,
+    };
     let placed = engine_event::submit(workspace, opened, &event, None);
     workspace.step_folder = None;
     Ok((placed?, remarks))

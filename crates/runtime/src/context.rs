@@ -9,6 +9,7 @@ use store::Group;
 use crate::caller;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::fleet_seat::FleetSeat;
 use crate::state::State;
 
 pub struct Context {
@@ -18,8 +19,7 @@ pub struct Context {
     state: Option<PathBuf>,
     /// The caller does not change while the command runs, so it is determined once.
     who: OnceCell<Who>,
-    /// The store that threads of one process share.
-    group: Option<Group>,
+    store: StoreChoice,
     /// Called before work that may take long, if somebody waits.
     before_delay: Option<Box<BeforeDelay>>,
 }
@@ -32,14 +32,26 @@ pub struct SharedContext {
     environment: Environment,
     folder: PathBuf,
     state: Option<PathBuf>,
-    group: Option<Group>,
+    store: StoreChoice,
+}
+
+/// Which store the runs of a context are in.
+#[derive(Clone, Default)]
+pub(crate) enum StoreChoice {
+    /// The store of this machine.
+    #[default]
+    Home,
+    /// The same, shared by the threads of one process.
+    Group(Box<Group>),
+    /// The store that machines share.
+    Fleet(FleetSeat),
 }
 
 impl SharedContext {
     /// The same, with a store that the threads share.
     pub fn with_group(self, group: Group) -> Self {
         Self {
-            group: Some(group),
+            store: StoreChoice::Group(Box::new(group)),
             ..self
         }
     }
@@ -51,7 +63,7 @@ impl SharedContext {
             folder: self.folder.clone(),
             state: self.state.clone(),
             who: OnceCell::from(Who::Engine),
-            group: self.group.clone(),
+            store: self.store.clone(),
             before_delay: None,
         }
     }
@@ -63,13 +75,32 @@ impl Context {
             environment: self.environment.clone(),
             folder: self.folder.clone(),
             state: self.state.clone(),
-            group: self.group.clone(),
+            store: self.store.clone(),
         }
     }
 
-    /// The store that threads of one process share.
-    pub fn group(&self) -> Option<&Group> {
-        self.group.as_ref()
+    pub(crate) fn store_choice(&self) -> &StoreChoice {
+        &self.store
+    }
+
+    /// The seat in the fleet, where the runs of this context are in one.
+    pub fn fleet(&self) -> Option<&FleetSeat> {
+        match &self.store {
+            StoreChoice::Fleet(seat) => Some(seat),
+            StoreChoice::Home | StoreChoice::Group(_) => None,
+        }
+    }
+
+    /// The same context for the runs of a fleet.
+    pub fn in_fleet(&self, seat: FleetSeat) -> Self {
+        Self {
+            environment: self.environment.clone(),
+            folder: self.folder.clone(),
+            state: self.state.clone(),
+            who: OnceCell::from(self.who()),
+            store: StoreChoice::Fleet(seat),
+            before_delay: None,
+        }
     }
 
     /// The context of this process.
@@ -83,7 +114,7 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
-            group: None,
+            store: StoreChoice::Home,
             before_delay: None,
         })
     }
@@ -95,7 +126,7 @@ impl Context {
             folder,
             state: None,
             who: OnceCell::new(),
-            group: None,
+            store: StoreChoice::Home,
             before_delay: None,
         }
     }
@@ -128,7 +159,7 @@ impl Context {
             environment,
             folder,
             state: Some(state),
-            group: None,
+            store: StoreChoice::Home,
             before_delay: None,
         }
     }

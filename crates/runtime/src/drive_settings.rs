@@ -82,6 +82,16 @@ impl DriveSettings {
             .map_err(Failure::file("write to", &path))
     }
 
+    /// As text for another machine.
+    pub fn to_text(&self) -> String {
+        self.json().to_string()
+    }
+
+    /// The settings that another machine wrote as text.
+    pub fn from_text(text: &str) -> Option<Self> {
+        Self::parse(&serde_json::from_str(text).ok()?)
+    }
+
     /// The settings of a run; the defaults if none are stored.
     pub fn load(state: &State, run: &RunId) -> Result<Self, Failure> {
         let path = path(state, run);

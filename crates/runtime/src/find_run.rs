@@ -7,6 +7,8 @@ use store::{Backend, RunSummary, StoredRun};
 use crate::context::Context;
 use crate::enrolment;
 use crate::failure::Failure;
+use crate::fleet_project;
+use crate::ids;
 use crate::workspace::Workspace;
 
 /// How many runs a message names.
@@ -55,6 +57,11 @@ fn named(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
     among(word, &ids).cloned()
 }
 
+/// Does this word look like the id of a run, rather than an answer?
+pub fn is_run_word(word: &str) -> bool {
+    word.starts_with("r-") || word.starts_with(ids::FLEET_PREFIX)
+}
+
 /// The run whose id has this prefix, with or without `r-`.
 fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
     let begins = |id: &&&RunId| {
@@ -62,6 +69,7 @@ fn among<'a>(word: &str, ids: &[&'a RunId]) -> Result<&'a RunId, Failure> {
         id.starts_with(word)
             || id
                 .strip_prefix("r-")
+                .or_else(|| id.strip_prefix(ids::FLEET_PREFIX))
                 .is_some_and(|rest| rest.starts_with(word))
     };
     let mut found: Vec<&RunId> = ids.iter().filter(begins).copied().collect();
@@ -154,6 +162,11 @@ fn starts(context: &Context) -> Option<Vec<String>> {
 pub fn of_project(workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
     let mut runs = workspace.store.runs(None)?;
     let project = workspace.project()?;
+    if workspace.context.fleet().is_some() {
+        let remote = fleet_project::remote_of(project, &workspace.context.environment)?;
+        runs.retain(|run| run.project == remote);
+        return Ok(runs);
+    }
     let root = project.root.to_str();
     runs.retain(|run| run.project == project.key || Some(run.worktree.as_str()) == root);
     Ok(runs)

@@ -18,10 +18,24 @@ const ADDRESS_LETTERS: usize = 52;
 /// 100 bits, for people to copy or type.
 const CODE_LETTERS: usize = 20;
 
+/// The ids of a fleet's runs begin with this, so that every machine knows where to look.
+pub const FLEET_PREFIX: &str = "f-";
+
 /// A new run's id, as `r-7f3k2m`.
 pub fn run_id() -> Result<RunId, Failure> {
     let id = format!("r-{}", letters::<RUN_LETTERS>()?);
     RunId::parse(&id).map_err(|problem| Failure::bug(format!("{id} is not a run id: {problem}")))
+}
+
+/// The id of a new run that lives in a fleet, as `f-7f3k2m`.
+pub fn fleet_run_id() -> Result<RunId, Failure> {
+    let id = format!("{FLEET_PREFIX}{}", letters::<RUN_LETTERS>()?);
+    RunId::parse(&id).map_err(|problem| Failure::bug(format!("{id} is not a run id: {problem}")))
+}
+
+/// Does this run live in a fleet?
+pub fn is_of_fleet(run: &RunId) -> bool {
+    run.as_str().starts_with(FLEET_PREFIX)
 }
 
 /// A key that nobody has used.

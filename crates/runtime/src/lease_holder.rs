@@ -8,6 +8,9 @@ use store::Lease;
 /// How long a lease lasts without renewal. A frozen orchestrator blocks others for that long.
 pub const TERM: Duration = Duration::from_secs(10);
 
+/// Before the name of a machine in a fleet.
+const FLEET: &str = "fleet:";
+
 /// The process that drives a run now, if any.
 pub fn driver(held: Option<&Lease>) -> Option<String> {
     let held = held.filter(|held| !held.is_expired && !is_dead(held))?;
@@ -19,6 +22,17 @@ pub fn this_process() -> String {
     let id = std::process::id();
     let started = evidence::process::find(id).map_or(0, |process| process.started);
     format!("{} {id} {started}", machine())
+}
+
+/// This process as the worker of a machine in a fleet. Names of machines are unique there, and not elsewhere: a
+/// holder of a fleet is never taken for a process of this machine.
+pub fn in_fleet(name: &str) -> String {
+    let id = std::process::id();
+    let started = evidence::process::find(id).map_or(0, |process| process.started);
+    format!(
+        "{FLEET}{} {id} {started}",
+        name.replace(char::is_whitespace, "-")
+    )
 }
 
 /// Is the holder a dead process of this machine? Processes of other machines are unknown.
@@ -42,7 +56,10 @@ pub fn renewed_at(held: &Lease) -> Time {
 /// The holder for people.
 pub fn process_name(holder: &str) -> String {
     match parse(holder) {
-        Some((_, process)) => format!("process {}", process.id),
+        Some((machine, process)) => match machine.strip_prefix(FLEET) {
+            Some(machine) => format!("process {} on {}", process.id, views::line(machine)),
+            None => format!("process {}", process.id),
+        },
         None => views::line(holder),
     }
 }
@@ -86,6 +103,10 @@ mod tests {
         assert!(is_dead(&held(&format!("{} 4194999 7", machine()))));
         assert!(!is_dead(&held("elsewhere 4194999 7")));
         assert!(!is_dead(&held("somebody")));
+        assert!(!is_dead(&held(&in_fleet(&machine()))));
+        assert!(!is_dead(&held(&format!("fleet:{} 4194999 7", machine()))));
+        let name = process_name("fleet:box 7 1");
+        assert_eq!(name, "process 7 on box");
         assert_eq!(
             driver(Some(&held(&ours))),
             Some(format!("process {}", std::process::id()))

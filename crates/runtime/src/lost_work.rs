@@ -17,6 +17,8 @@ fn lost<'a>(
     opened: &'a OpenRun,
 ) -> impl Iterator<Item = &'a Dispatch> {
     let open = opened.run().dispatches.values();
+    // Only the machine that works on a fleet's run knows its processes.
+    let open = open.filter(|_| !workspace.is_elsewhere(opened));
     open.filter(|open| open.session.is_none()).filter(|open| {
         open.call
             .as_ref()

@@ -252,29 +252,8 @@ impl Checkout<'_> {
     /// A commit of the tree as it is, if it differs from this one. Neither the person's index nor a ref
     /// changes.
     fn uncommitted(&self, head: &str) -> Result<Option<String>, Failure> {
-        let scratch = tempfile::tempdir().map_err(Failure::file("make", Path::new("a folder")))?;
-        let index = scratch.path().join("index");
-        let own = self.repository.git_dir.join("index");
-        // Git compares files by the index's stamps, so the copy saves reading them all.
-        if own.exists() {
-            fs::copy(&own, &index).map_err(Failure::file("read", &own))?;
-        }
-        let ask = |words: &[&str]| -> Result<String, Failure> {
-            let mut command = self.command()?;
-            command.env("GIT_INDEX_FILE", &index).args(words);
-            let output = self.output(&mut command)?;
-            if output.status.success() {
-                return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
-            }
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            let complaint = evidence::text::line(complaint.trim(), 300);
-            Err(Failure::environment(format!(
-                "git cannot read the uncommitted changes ({complaint})"
-            ))
-            .hint("commit or stash them, or start without --with-changes"))
-        };
-        ask(&["add", "--all"])?;
-        let tree = ask(&["write-tree"])?;
+        let hint = "commit or stash them, or start without --with-changes";
+        let tree = self.tree(hint)?;
         if Some(&tree)
             == self
                 .line(&["rev-parse", &format!("{head}^{{tree}}")])?
@@ -283,15 +262,77 @@ impl Checkout<'_> {
             return Ok(None);
         }
         let about = "Uncommitted work when the run began";
-        let author = [
-            "-c",
-            "user.name=gatewright",
-            "-c",
-            "user.email=gatewright@localhost",
-        ];
-        let commit = ["commit-tree", &tree, "-p", head, "-m", about];
-        ask(&[author.as_slice(), &commit].concat()).map(Some)
+        self.commit_tree(&tree, head, about, hint).map(Some)
     }
+
+    /// The id of the tree as it is.
+    fn tree(&self, hint: &str) -> Result<String, Failure> {
+        let scratch = tempfile::tempdir().map_err(Failure::file("make", Path::new("a folder")))?;
+        let index = scratch.path().join("index");
+        let own = self.repository.git_dir.join("index");
+        // Git compares files by the index's stamps, so the copy saves reading them all.
+        if own.exists() {
+            fs::copy(&own, &index).map_err(Failure::file("read", &own))?;
+        }
+        for words in [["add", "--all"].as_slice(), &["write-tree"]] {
+            let mut command = self.command()?;
+            command.env("GIT_INDEX_FILE", &index).args(words);
+            let answer = self.answer(&mut command, hint)?;
+            if words == ["write-tree"] {
+                return Ok(answer);
+            }
+        }
+        Err(Failure::bug("git wrote no tree"))
+    }
+
+    fn commit_tree(
+        &self,
+        tree: &str,
+        parent: &str,
+        about: &str,
+        hint: &str,
+    ) -> Result<String, Failure> {
+        let mut command = self.command()?;
+        command.args(["-c", "user.name=gatewright"]);
+        command.args(["-c", "user.email=gatewright@localhost"]);
+        // The same tree makes the same commit, so that nothing is sent twice.
+        command.env("GIT_AUTHOR_DATE", "@0 +0000");
+        command.env("GIT_COMMITTER_DATE", "@0 +0000");
+        command.args(["commit-tree", tree, "-p", parent, "-m", about]);
+        self.answer(&mut command, hint)
+    }
+
+    fn answer(&self, command: &mut Command, hint: &str) -> Result<String, Failure> {
+        let output = self.output(command)?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let complaint = evidence::text::line(complaint.trim(), 300);
+        Err(Failure::environment(format!(
+            "git cannot read the uncommitted changes ({complaint})"
+        ))
+        .hint(hint))
+    }
+}
+
+/// A commit of a worktree as it is, on top of its last one. Neither its index nor a ref changes.
+pub fn commit_of_tree(project: &Project, about: &str) -> Result<String, Failure> {
+    let gone = || {
+        let message = format!(
+            "{} is not a git repository any more",
+            project.root.display()
+        );
+        Failure::environment(message).hint("restore it")
+    };
+    let here = Checkout {
+        git: &Git::find()?,
+        root: &project.root,
+        repository: project.repository.as_ref().ok_or_else(gone)?,
+    };
+    let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let hint = "make sure that `git add --all` works in the run's worktree";
+    here.commit_tree(&here.tree(hint)?, &head.ok_or_else(gone)?, about, hint)
 }
 
 /// `gatewright/r-7f3k2a-add-jwt-login`: the run, and some of its task.

@@ -14,19 +14,19 @@ use language::Sources;
 use store::{Backend, Files, Key, NewRun, StoredRun};
 
 use crate::caller::host::unverified_reason;
-use crate::check_environment::{self, Given};
 use crate::commit::stored_content;
 use crate::context::Context;
 use crate::definition::{self, DefinitionError};
 use crate::drive_settings::{DriveRequest, DriveSettings};
 use crate::enrolment::{self, Enrolled};
 use crate::failure::Failure;
+use crate::fleet_project::{self, FleetProject, KeptTree};
 use crate::run_branch::{BranchBase, ChosenPlace};
 use crate::state::State;
 use crate::witness;
 use crate::workspace::{BeforeStart, OpenRun, Workspace};
 use crate::{
-    accepted_programs, clock, group_members, ids, params, path_collision, person_only, transact,
+    clock, group_members, ids, params, path_collision, person_only, run_environment, transact,
     tree_turn, trust, view_files,
 };
 
@@ -134,6 +134,12 @@ pub fn start(
             (None, Some(notice))
         }
     };
+    if workspace.context.fleet().is_some() && branch.is_none() {
+        let message = "a run in the fleet works on a branch of its own";
+        return Err(Failure::refused(message)
+            .hint("leave out --in-place")
+            .into());
+    }
     let beginning = beginning(workspace, files.hash(), &compiled.pipeline, starting)?;
     let starter = RunStarter {
         key,
@@ -213,7 +219,13 @@ fn installed(state: &State, project: &Project, word: &str) -> Result<Option<Stri
 
 /// A taken id is refused before anything else about its run is checked.
 fn is_new(workspace: &Workspace<'_>, id: Option<&RunId>) -> Result<(), Failure> {
+    let is_fleet = workspace.context.fleet().is_some();
     match id {
+        Some(id) if ids::is_of_fleet(id) != is_fleet => {
+            let prefix = if is_fleet { ids::FLEET_PREFIX } else { "r-" };
+            let message = format!("the id of this run begins with `{prefix}`");
+            Err(Failure::refused(message).hint("choose another one, or leave out --id"))
+        }
         Some(id) if workspace.store.run(id)?.is_some() => {
             Err(store::Error::RunExists { run: id.clone() }.into())
         }
@@ -231,7 +243,7 @@ fn beginning(
     let params = params::gather(definition, &starting.params, &workspace.project()?.root)?;
     params::refuse_empty(definition, &params)?;
     let (session, process) = starting.holder.session();
-    let environment = environment(workspace, &starting.by)?;
+    let environment = run_environment::fix(&workspace.state, workspace.project()?, &starting.by)?;
     let host = starting.holder.host().host_name();
     let unverified_host = match &starting.holder {
         Holder::Session { .. } => unverified_reason(&host, process.as_ref()),
@@ -240,7 +252,7 @@ fn beginning(
     Ok(Beginning {
         at: clock::now(),
         by: starting.by,
-        id: starting.id.map_or_else(ids::run_id, Ok)?,
+        id: starting.id.map_or_else(|| new_id(workspace.context), Ok)?,
         definition: hash,
         task: starting.task,
         params,
@@ -256,24 +268,6 @@ fn beginning(
         branch: None,
         unverified_host,
     })
-}
-
-/// Fixes the environment of the run's checks. A person who starts it vouches for what they find there.
-fn environment(workspace: &Workspace<'_>, by: &Who) -> Result<Hash, Failure> {
-    let (state, project) = (&workspace.state, workspace.project()?);
-    let chosen = check_environment::chosen(state, project, by);
-    if let Who::Person(name) = by {
-        accepted_programs::accept_new_folders(state, project, &chosen)?;
-        if check_environment::of_project(state, project).is_none() {
-            let given = Given {
-                environment: chosen.clone(),
-                at: clock::now(),
-                by: name.clone(),
-            };
-            check_environment::give(state, project, &given)?;
-        }
-    }
-    check_environment::keep(state, &chosen)
 }
 
 /// Everything that stays the same while ids are tried.
@@ -296,10 +290,7 @@ impl RunStarter<'_> {
         workspace: &mut Workspace<'_>,
         mut beginning: Beginning,
     ) -> Result<Started, Failure> {
-        let home = RunPlace {
-            project: workspace.project()?.key.clone(),
-            worktree: workspace.worktree()?,
-        };
+        let home = home(workspace)?;
         let pipeline = self.pipeline;
         let _lock = workspace.state.lock_start(self.patience)?;
         for _ in 0..MOST_IDS {
@@ -323,6 +314,7 @@ impl RunStarter<'_> {
             let decision = engine::begin(pipeline, &beginning);
             if let Some(base) = &self.branch {
                 base.keep(&workspace.state, workspace.project()?, &beginning.id)?;
+                publish(workspace, &beginning)?;
             }
             self.enrol(workspace, &beginning.id)?;
             match self.store(workspace, &home, &decision, &before.contents) {
@@ -335,7 +327,7 @@ impl RunStarter<'_> {
                     return Ok(Started::Run(opened));
                 }
                 Err(store::Error::RunExists { .. }) if self.free_id => {
-                    beginning.id = ids::run_id()?;
+                    beginning.id = new_id(workspace.context)?;
                 }
                 Err(error) => return Err(self.give_up(workspace, error)),
             }
@@ -434,6 +426,40 @@ fn advised(refusal: Refusal, advice: Option<String>) -> Refusal {
 struct RunPlace {
     project: String,
     worktree: String,
+}
+
+fn home(workspace: &Workspace<'_>) -> Result<RunPlace, Failure> {
+    let project = workspace.project()?;
+    if workspace.context.fleet().is_some() {
+        let remote = fleet_project::remote_of(project, &workspace.context.environment)?;
+        return Ok(RunPlace {
+            project: remote.clone(),
+            worktree: remote,
+        });
+    }
+    Ok(RunPlace {
+        project: project.key.clone(),
+        worktree: workspace.worktree()?,
+    })
+}
+
+fn new_id(context: &Context) -> Result<RunId, Failure> {
+    match context.fleet() {
+        Some(_) => ids::fleet_run_id(),
+        None => ids::run_id(),
+    }
+}
+
+/// Other machines get the commit that the run begins with from the project's remote.
+fn publish(workspace: &Workspace<'_>, beginning: &Beginning) -> Result<(), Failure> {
+    let (Some(_), Some(branch)) = (workspace.context.fleet(), &beginning.branch) else {
+        return Ok(());
+    };
+    let project = FleetProject {
+        folder: &workspace.project()?.root,
+        environment: &workspace.context.environment,
+    };
+    project.push(&beginning.id, &branch.base, KeptTree::Start)
 }
 
 /// The run after its first entries.

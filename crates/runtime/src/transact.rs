@@ -100,7 +100,7 @@ fn look_and_store(
         let at = clock::now();
         let signed = Signed { by, at, key };
         let request = make(workspace, &opened, at)?;
-        if moves(&request.what) {
+        if moves(&request.what) && !workspace.is_elsewhere(&opened) {
             workspace.project_of(&opened)?;
         }
         if is_queued(&opened) && is_work(&request.what) {

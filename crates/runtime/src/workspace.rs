@@ -12,10 +12,11 @@ use engine::{
 use evidence::{GivenArtifact, LookContext, Looked, Project};
 use store::{Access, Backend, Fence, FoundCompiled, Handle, Sqlite, StoredRun};
 
-use crate::context::Context;
+use crate::context::{Context, StoreChoice};
 use crate::definition::{self, DefinitionError};
 use crate::failure::Failure;
 use crate::state::State;
+use crate::{fleet_look, fleet_seat};
 
 /// Up to this many bytes, git's index lists some 20,000 files. A look at so many is a short part of a hook's time.
 const LARGEST_INDEX_AT_START: u64 = 2 * 1024 * 1024;
@@ -76,6 +77,9 @@ impl<'a> Workspace<'a> {
 
     /// A workspace for reading; `None` if there is no store yet.
     pub fn if_exists(context: &'a Context) -> Result<Option<Self>, Failure> {
+        if context.fleet().is_some() {
+            return Self::for_reading(context).map(Some);
+        }
         let state = context.state()?;
         match Sqlite::open(state.folder(), Access::Read) {
             Ok(store) => {
@@ -89,9 +93,10 @@ impl<'a> Workspace<'a> {
 
     fn open(context: &'a Context, access: Access) -> Result<Self, Failure> {
         let state = context.state()?;
-        let store = match (access, context.group()) {
-            (Access::Write, Some(group)) => Handle::Together(Box::new(group.clone())),
-            (Access::Read, _) | (Access::Write, None) => {
+        let store = match (access, context.store_choice()) {
+            (_, StoreChoice::Fleet(seat)) => seat.open()?,
+            (Access::Write, StoreChoice::Group(group)) => Handle::Together(group.clone()),
+            (Access::Read, StoreChoice::Group(_)) | (_, StoreChoice::Home) => {
                 Handle::Alone(Sqlite::open(state.folder(), access)?)
             }
         };
@@ -101,7 +106,7 @@ impl<'a> Workspace<'a> {
     /// The same as `for_writing` and `find`, in one snapshot of the store.
     pub fn with_run(context: &'a Context, run: &RunId) -> Result<(Self, Option<OpenRun>), Failure> {
         let state = context.state()?;
-        if context.group().is_some() {
+        if !matches!(context.store_choice(), StoreChoice::Home) {
             let mut workspace = Self::for_writing(context)?;
             let opened = workspace.find(run)?;
             return Ok((workspace, opened));
@@ -254,7 +259,7 @@ impl<'a> Workspace<'a> {
                 evidence::look(needs, &looking)
             })
         };
-        let looked = look_in(self.folder(opened), needs)?;
+        let looked = look_in(&self.folder(opened)?, needs)?;
         let looked = match &self.host_checkout {
             Some(checkout) => {
                 let artifacts = Needs {
@@ -268,9 +273,11 @@ impl<'a> Workspace<'a> {
         Ok(self.timeless_in_checkout(looked))
     }
 
-    /// A step's own checkout is made for it, so the times of its files say nothing about the work.
+    /// A step's own checkout is made for it, so the times of its files say nothing about the work. The same is true
+    /// where another machine looks at a run of its fleet.
     fn timeless_in_checkout(&self, mut looked: Looked) -> Looked {
-        if self.step_folder.is_some() {
+        let is_elsewhere = self.context.fleet().is_some() && self.fence.is_none();
+        if self.step_folder.is_some() || is_elsewhere {
             looked.evidence.written.clear();
         }
         looked
@@ -278,7 +285,32 @@ impl<'a> Workspace<'a> {
 
     /// The project of a run, wherever the command was typed.
     pub fn project_of(&self, opened: &OpenRun) -> Result<Project, Failure> {
+        let unplaced = self.store.fleet().is_some() && opened.run().is_unplaced();
+        if unplaced {
+            return self.home_of(opened);
+        }
         self.project_at(&opened.run().id, opened.stored.worktree())
+    }
+
+    /// Does another machine of the fleet have the files of this run?
+    pub fn is_elsewhere(&self, opened: &OpenRun) -> bool {
+        let (Some(seat), Some(place)) = (self.context.fleet(), &opened.run().place) else {
+            return false;
+        };
+        !(place.machine.as_ref() == Some(&seat.machine) && opened.has_project())
+    }
+
+    /// The project in which a run was started. The store of a fleet names its remote, of which this machine has a
+    /// clone.
+    pub fn home_of(&self, opened: &OpenRun) -> Result<Project, Failure> {
+        let home = &opened.stored.home;
+        if self.store.fleet().is_none() {
+            return Ok(Project::find(Path::new(home))?);
+        }
+        Ok(Project::find(&fleet_seat::project_folder(
+            &self.state,
+            home,
+        ))?)
     }
 
     fn project_at(&self, run: &RunId, worktree: &str) -> Result<Project, Failure> {
@@ -336,8 +368,8 @@ impl<'a> Workspace<'a> {
         given: &BTreeMap<ArtifactName, GivenArtifact>,
         look: impl FnOnce(&LookContext<'_>) -> Result<T, evidence::Error>,
     ) -> Result<T, Failure> {
-        let folder = self.folder(opened);
-        self.with_look_context(&opened.pipeline, opened.run(), folder, given, look)
+        let folder = self.folder(opened)?;
+        self.with_look_context(&opened.pipeline, opened.run(), &folder, given, look)
     }
 
     /// The same, in the run's own worktree even if the work is done in another one.
@@ -361,9 +393,14 @@ impl<'a> Workspace<'a> {
     }
 
     /// Where the work that is read was done.
-    fn folder<'o>(&'o self, opened: &'o OpenRun) -> &'o str {
-        let own = self.step_folder.as_deref();
-        own.unwrap_or(opened.stored.worktree())
+    fn folder(&self, opened: &OpenRun) -> Result<String, Failure> {
+        if let Some(own) = &self.step_folder {
+            return Ok(own.clone());
+        }
+        match fleet_look::elsewhere(self.context, &self.state, &self.store, opened.run())? {
+            Some(copy) => Ok(copy),
+            None => Ok(opened.stored.worktree().to_owned()),
+        }
     }
 
     fn with_look_context<T>(

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, StageName, Status, Time,
+    CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, StageName, Status, Time, Usage,
 };
 
 use crate::error::Error;
+use crate::fence::Fence;
 use crate::files::Files;
 use crate::import::{Backup, Import};
 use crate::key::Key;
@@ -19,10 +20,20 @@ use crate::verification::Verification;
 /// The page size for reading a whole journal.
 pub(crate) const PAGE: u64 = 1_000;
 
-/// A store whose handles the threads of a process open for themselves.
+/// A store that machines share. The threads of a process open their handles for themselves.
 pub trait SharedBackend: Backend {
     /// Another handle on the same store, for another thread.
     fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error>;
+
+    /// Notes which commit has the present tree of a run, for the machine that takes it over. Only the holder of its
+    /// lease may.
+    fn keep_tree(&self, run: &RunId, fence: Fence, commit: &str) -> Result<(), Error>;
+
+    /// The commit that was noted last.
+    fn kept_tree(&self, run: &RunId) -> Result<Option<String>, Error>;
+
+    /// Notes what a run has used so far.
+    fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error>;
 }
 
 /// A store of runs.

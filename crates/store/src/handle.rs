@@ -36,6 +36,14 @@ impl Handle {
         }
     }
 
+    /// The store that machines share, where this is one.
+    pub fn fleet(&self) -> Option<&dyn SharedBackend> {
+        match self {
+            Self::Fleet(fleet) => Some(fleet.as_ref()),
+            Self::Alone(_) | Self::Together(_) => None,
+        }
+    }
+
     /// Skips cleanup, because the process ends now.
     pub fn leave(self) {
         match self {

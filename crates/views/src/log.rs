@@ -62,6 +62,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Forked { .. }
         | Fact::TakenUp
         | Fact::Placed(_)
+        | Fact::Relocated(_)
         | Fact::Delivered(_)
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }

@@ -72,6 +72,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::Forked { .. }
         | Fact::TakenUp
         | Fact::Placed(_)
+        | Fact::Relocated(_)
         | Fact::Delivered(_)
         | Fact::DeliveryFailed { .. }
         | Fact::TaskGiven { .. }

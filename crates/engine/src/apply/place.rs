@@ -2,7 +2,7 @@
 
 use super::{Damage, damage};
 use crate::entry::Placed;
-use crate::place::{DeliveryState, RunPlace};
+use crate::place::{DeliveryState, Relocation, RunPlace};
 use crate::run::{Run, Standing};
 
 pub(super) fn of(run: &mut Run) -> Result<&mut RunPlace, Damage> {
@@ -17,8 +17,22 @@ pub(super) fn made(run: &mut Run, placed: &Placed) -> Result<(), Damage> {
     if place.folder.replace(placed.folder.clone()).is_some() {
         return damage("a run has two worktrees");
     }
+    if let Some(on) = &placed.on {
+        place.machine = Some(on.machine.clone());
+        run.environment = Some(on.environment);
+    }
     run.before.clone_from(&placed.before);
     run.base = placed.base;
+    Ok(())
+}
+
+pub(super) fn relocated(run: &mut Run, to: &Relocation) -> Result<(), Damage> {
+    let place = of(run)?;
+    if place.folder.replace(to.folder.clone()).is_none() {
+        return damage("a run without a worktree has moved");
+    }
+    place.machine = Some(to.on.machine.clone());
+    run.environment = Some(to.on.environment);
     Ok(())
 }
 

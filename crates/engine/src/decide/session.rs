@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::{Draft, Verdict, guard, task, work_end};
 use crate::decision::Reply;
-use crate::entry::{Fact, WorkResult};
+use crate::entry::Fact;
 use crate::event::Ending;
 use crate::evidence::ProcessState;
-use crate::names::{DispatchId, SessionId, WorkerId};
+use crate::names::{SessionId, WorkerId};
 use crate::needs::sole_work;
 use crate::outcome::Fault;
 use crate::rule::Rule;
@@ -121,17 +121,8 @@ fn drop_all(draft: &mut Draft<'_>, session: &SessionId) {
     let open = draft.run.dispatches.values();
     let theirs = open.filter(|open| open.session.as_ref() == Some(session));
     for dispatch in theirs.map(|open| open.id).collect::<Vec<_>>() {
-        drop_one(draft, dispatch, Rule::SessionOver);
+        draft.drop_work(dispatch, Rule::SessionOver);
     }
-}
-
-fn drop_one(draft: &mut Draft<'_>, dispatch: DispatchId, rule: Rule) {
-    let fact = Fact::Ended {
-        dispatch,
-        result: WorkResult::Dropped,
-        usage: Usage::default(),
-    };
-    draft.record(rule, fact);
 }
 
 /// The person wanted it to stop, so it has not failed either.
@@ -140,7 +131,7 @@ pub(super) fn interrupted(draft: &mut Draft<'_>, worker: &WorkerId) -> Verdict {
         return verdict;
     }
     if let Some(open) = draft.run.work_of(worker).map(|open| open.id) {
-        drop_one(draft, open, Rule::WorkerInterrupted);
+        draft.drop_work(open, Rule::WorkerInterrupted);
     }
     Verdict::done(Rule::WorkerInterrupted)
 }
@@ -173,7 +164,7 @@ fn drop_unbegun_work(draft: &mut Draft<'_>) {
         session.is_some() && open.session == session && open.worker.is_none() && !open.worked
     });
     for dispatch in unbegun.map(|open| open.id).collect::<Vec<_>>() {
-        drop_one(draft, dispatch, Rule::NeverBegan);
+        draft.drop_work(dispatch, Rule::NeverBegan);
     }
 }
 

@@ -58,7 +58,7 @@ struct Words<'a> {
 /// other words the first is a run, unless a space shows that the second is a text.
 fn words(words: &[String]) -> Result<Words<'_>, Failure> {
     let all = |run, choice, text| Ok(Words { run, choice, text });
-    let is_run = |word: &str| word.starts_with("r-");
+    let is_run = find_run::is_run_word;
     match words {
         [] => all(None, None, None),
         [run] if is_run(run) => all(Some(run), None, None),
@@ -124,7 +124,7 @@ impl Answer {
         let Words { run, choice, text } = words;
         let found = find_run::find(workspace, run);
         match (found, run, choice, text) {
-            (Err(_), Some(first), Some(second), None) if !first.starts_with("r-") => {
+            (Err(_), Some(first), Some(second), None) if !find_run::is_run_word(first) => {
                 let stored = find_run::find(workspace, None)?;
                 Ok((stored, Some(first), Some(second)))
             }

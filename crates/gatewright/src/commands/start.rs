@@ -1,5 +1,6 @@
 //! `gatewright start`: a new run of a pipeline, for one task in this project.
 
+pub(crate) mod fleet_queue;
 mod queue_tasks;
 
 use std::path::PathBuf;
@@ -16,9 +17,10 @@ use runtime::idempotency::{self, KeyedCommand};
 use runtime::run_branch::PlaceWish;
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, params, person_only, session_run, start_time, task_graph_file};
+use runtime::{clock, find_run, params, person_only, session_run, start_time, task_graph_file};
 use views::Style;
 
+use self::fleet_queue::{FleetArguments, FleetQueue};
 use crate::arguments::Writing;
 use crate::drive_arguments::DriveArguments;
 use crate::exit::Exit;
@@ -50,6 +52,8 @@ pub(crate) struct Start {
     /// With --queue: start the run at this time, and not before: 02:00, 2026-12-01T02:00 or +2h
     #[arg(long, value_name = "TIME", requires = "queue", conflicts_with = "by_hand", value_parser = parse_time)]
     at: Option<Time>,
+    #[command(flatten)]
+    fleet: FleetArguments,
 }
 
 fn parse_time(text: &str) -> Result<Time, String> {
@@ -69,7 +73,7 @@ pub(crate) struct NewRunArguments {
     /// one title per line
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
-    /// The run's id, starting with `r-` [default: a new id]
+    /// The run's id, starting with `r-`, or with --fleet with `f-` [default: a new id]
     #[arg(long, value_name = "RUN", value_parser = parse_id)]
     pub id: Option<RunId>,
     #[command(flatten)]
@@ -91,17 +95,18 @@ pub(crate) struct StartMode {
 
 /// All ids have the same prefix, so that nobody takes a run for an answer or a checkpoint.
 pub(crate) fn parse_id(text: &str) -> Result<RunId, String> {
-    if text.starts_with("r-") && text.len() > 2 {
+    if find_run::is_run_word(text) && text.len() > 2 {
         RunId::parse(text).map_err(|problem| problem.to_string())
     } else {
-        Err("a run's id begins with `r-`".to_owned())
+        Err("a run's id begins with `r-`, or in the fleet with `f-`".to_owned())
     }
 }
 
 impl Start {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         if let Some(file) = &self.tasks {
-            return queue_tasks::queue(&self.new, file, self.at, context, output);
+            let fleet = self.fleet.open(context)?;
+            return queue_tasks::queue(&self.new, file, self.at, fleet.as_ref(), context, output);
         }
         match self.started(context, output) {
             Ok(Started::Run(opened)) => tell_begun(&opened, output),
@@ -143,15 +148,23 @@ impl Start {
                 Failure::usage("--runner, --stand-in, --answer and --notify are for headless runs");
             return Err(failure.hint("type `gatewright run`, or add --queue").into());
         }
-        let mut workspace = Workspace::for_writing(context)?;
+        let fleet = self.fleet.open(context)?;
+        let mut workspace =
+            Workspace::for_writing(fleet.as_ref().map_or(context, FleetQueue::context))?;
         let mode = StartMode {
             queued: self.queue,
             not_before: self.at,
             holder,
-            place: PlaceWish::BranchIfPossible,
+            place: match &fleet {
+                Some(_) => PlaceWish::Branch,
+                None => PlaceWish::BranchIfPossible,
+            },
         };
         let task = self.task.as_deref().unwrap_or_default();
         let started = self.new.start(&mut workspace, task, mode)?;
+        if let (Some(fleet), Started::Run(opened) | Started::Earlier(opened)) = (&fleet, &started) {
+            fleet.enqueue(opened, output)?;
+        }
         for notice in std::mem::take(&mut workspace.notices) {
             output.say(&notice);
         }
@@ -277,6 +290,8 @@ mod tests {
             ("r-", false),
             ("run", false),
             ("r-a/b", false),
+            ("f-1", true),
+            ("f-", false),
         ] {
             assert_eq!(parse_id(text).is_ok(), expected, "{text}");
         }

@@ -1,5 +1,7 @@
 //! `gatewright worker`: takes queued runs, and headless runs that nobody drives any more.
 
+#[cfg(feature = "fleet")]
+mod fleet;
 mod night;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +29,7 @@ use runtime::{clock, person_only, signals};
 use store::{Backend as _, Group, StoredRun};
 use views::Style;
 
+use crate::commands::start::fleet_queue;
 use crate::drive_arguments::LimitArguments;
 use crate::exit::Exit;
 use crate::output::Output;
@@ -51,6 +54,13 @@ pub(crate) struct Worker {
     /// Exit when no run is left to drive, now or at the time that it was queued for
     #[arg(long)]
     once: bool,
+    /// Drive the runs of the fleet that this machine has joined, and not its own
+    #[arg(long)]
+    fleet: bool,
+    /// With --fleet: a label of this worker, besides those that the machine joined with. Repeat the option for
+    /// several labels
+    #[arg(long = "label", value_name = "LABEL", requires = "fleet", value_parser = fleet_queue::parse_name)]
+    labels: Vec<String>,
 }
 
 /// What the threads report about their runs.
@@ -68,6 +78,9 @@ impl Worker {
             limits: self.at_once.limits(),
             stop: signals::watch()?,
         };
+        if self.fleet {
+            return self.drive_fleet(context, output, &options);
+        }
         let begun = Instant::now();
         let mut driven = DrivenRuns::new(context, &options);
         loop {
@@ -94,6 +107,18 @@ impl Worker {
             false if driven.backoff.is_empty() => Exit::Success,
             false => Exit::No,
         })
+    }
+}
+
+#[cfg(not(feature = "fleet"))]
+impl Worker {
+    fn drive_fleet(
+        &self,
+        context: &Context,
+        _: &mut Output,
+        _: &DriveOptions,
+    ) -> Result<Exit, Failure> {
+        crate::fleet_link::in_fleet(context).map(|_| Exit::Success)
     }
 }
 

@@ -17,12 +17,14 @@ use runtime::claim;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::ids;
 use runtime::state::State;
 use runtime::work_record::Record;
 
 use super::call::HookCall;
 use super::input::Input;
 use super::{DEADLINE, Known, guarded, in_one_line, watch};
+use crate::fleet_link;
 
 /// The agent in whose program this hook runs.
 pub(super) struct HeadlessAgent {
@@ -68,10 +70,21 @@ impl HeadlessAgent {
             context.expect_delay();
         }
         let call = HookCall::of_headless_agent(event, &payload, input.digest());
-        match self.judge(&call, &context) {
+        let judged = self.in_its_store(context);
+        match judged.and_then(|context| self.judge(&call, &context)) {
             Ok(answer) => input.host.write_answer(event, &answer),
             Err(failure) => known.undecided(&in_one_line(&failure)),
         }
+    }
+
+    /// The run of a fleet is in the fleet's store, which may be far away.
+    fn in_its_store(&self, context: Context) -> Result<Context, Failure> {
+        let record = Record::read(&self.state, &self.call);
+        if !record.is_some_and(|record| ids::is_of_fleet(&record.run)) {
+            return Ok(context);
+        }
+        context.expect_delay();
+        fleet_link::in_fleet(&context)
     }
 
     fn judge(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {

@@ -16,6 +16,7 @@ mod delivery;
 mod examples;
 mod faults;
 mod fixture;
+mod fleet;
 mod handover;
 mod limits;
 mod live_view;

@@ -70,7 +70,7 @@ fn a_run_goes_to_a_machine_with_its_labels() {
             &test_run.id,
             &Placement {
                 labels: &gpu,
-                account: None,
+                ..Placement::default()
             },
         )
         .unwrap();
@@ -99,8 +99,8 @@ fn an_account_has_no_more_runs_at_once_than_it_may() {
     for number in 0..4 {
         let test_run = begun(&mut store, &format!("r-{number}"));
         let placement = Placement {
-            labels: &[],
             account: Some(("model", 2)),
+            ..Placement::default()
         };
         store.enqueue(&test_run.id, &placement).unwrap();
     }
@@ -131,6 +131,7 @@ fn many_claimers_of_one_account_take_no_more_than_it_may() {
             let placement = Placement {
                 labels: std::slice::from_ref(label),
                 account: Some((label, 1)),
+                ..Placement::default()
             };
             store.enqueue(&test_run.id, &placement).unwrap();
         }

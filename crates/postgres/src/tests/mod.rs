@@ -2,6 +2,7 @@
 
 mod conformance;
 mod crashes;
+mod driving;
 mod fleet;
 mod refusals;
 mod roles;

@@ -32,6 +32,7 @@ use super::rates;
 use super::reset_clock;
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
+use crate::kept_trees;
 use crate::report::report;
 use crate::spending::Spending;
 use crate::surroundings::{Surroundings, git_trace};
@@ -261,6 +262,7 @@ impl Work<'_, '_> {
                 Delivered::Stopped => return Ok(None),
             }
         }
+        kept_trees::keep(self.workspace, &opened)?;
         self.tell_end(opened, ending, usage, reply).map(Some)
     }
 

@@ -32,8 +32,8 @@ pub(super) fn render(
     opened: &OpenRun,
     stored: &[(u64, Entry)],
 ) -> RenderResult {
-    // Before its worktree is made, a run has nowhere to show anything.
-    if opened.run().is_unplaced() {
+    // Before its worktree is made, a run has nowhere to show anything. Whoever has it renders it there.
+    if opened.run().is_unplaced() || workspace.is_elsewhere(opened) {
         return RenderResult::default();
     }
     let tried = || {

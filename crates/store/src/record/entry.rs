@@ -2,8 +2,8 @@
 
 use engine::{
     Author, Change, CheckEnd, CheckResult, CheckVerdict, CheckedProgram, Entry, Fact, LineCount,
-    Miss, Move, MovedRef, Outside, OutsideChange, Placed, ProgramPlace, RefHandling, Routed,
-    Started, TreeAround, Unmet, Who, WorkResult,
+    Miss, Move, MovedRef, OnMachine, Outside, OutsideChange, Placed, ProgramPlace, RefHandling,
+    Relocation, Routed, Started, TreeAround, Unmet, Who, WorkResult,
 };
 
 use super::listing::records;
@@ -23,6 +23,7 @@ records! {
         Forked { from, entry, state } = "forked",
         TakenUp = "taken_up",
         Placed(placed) = "placed",
+        Relocated(relocation) = "relocated",
         Delivered(delivered) = "delivered",
         DeliveryFailed { reason } = "delivery_failed",
         TaskGiven { task } = "task_given",
@@ -91,7 +92,9 @@ records! {
         id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,
         base, branch,
     }
-    struct Placed { folder, before, base }
+    struct Placed { folder, on, before, base }
+    struct OnMachine { machine, name, environment }
+    struct Relocation { folder, on, commit }
     struct Routed { route, outcome, longer, change, params, verdicts, unmet }
     kinds Change { Seen { files, lines, paths } = "seen", Unseen { reason } = "unseen" }
     kinds LineCount { Counted(lines) = "counted", Unasked = "unasked", Unseen(reason) = "unseen" }

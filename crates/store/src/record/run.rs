@@ -16,7 +16,7 @@ records! {
         panels, graphs, given_steps, session, bypass, overrides, used, driven_ms, grants, granted, holds, unjudged, outside,
         environment, unguarded, trail, base, routes, exits, place, limits,
     }
-    struct RunPlace { branch, folder, delivery }
+    struct RunPlace { branch, folder, machine, delivery }
     struct RunBranch { name, base, from, with_changes }
     kinds DeliveryState { Open = "open", Failed { reason } = "failed", Done(delivered) = "done" }
     struct Delivered { commit, pushed, request }

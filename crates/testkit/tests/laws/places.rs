@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::{
     Beginning, Decision, Delivered, DeliveryState, Driver, EngineEvent, Event, Evidence, Happening,
-    HostName, PersonEvent, Pipeline, Reply, Rule, Run, RunBranch, RunId, Standing, Time, Who,
+    HostName, Next, OnMachine, PersonEvent, Pipeline, Relocation, Reply, Rule, Run, RunBranch,
+    RunId, Standing, Time, Who, WorkEvent,
 };
 
 use super::audit::built_in;
@@ -69,7 +70,24 @@ fn refused(pipeline: &Pipeline, run: &Run, event: EngineEvent, rule: Rule) {
 fn placed() -> EngineEvent {
     EngineEvent::Placed {
         folder: String::from("/places/r-1/p"),
+        on: None,
     }
+}
+
+fn on(machine: &str) -> OnMachine {
+    OnMachine {
+        machine: String::from(machine),
+        name: String::from(machine),
+        environment: hash(7),
+    }
+}
+
+fn relocated(machine: &str) -> EngineEvent {
+    EngineEvent::Relocated(Relocation {
+        folder: String::from("/elsewhere/r-1/p"),
+        on: on(machine),
+        commit: String::from("89ab"),
+    })
 }
 
 fn delivered() -> EngineEvent {
@@ -140,4 +158,61 @@ fn a_reset_before_the_worktree_is_there_leaves_the_run_queued() {
     );
     let placed = done(&pipeline, &begun(&pipeline, Some(branch())), placed());
     assert_eq!(reset(&placed).standing, Standing::Going);
+}
+
+#[test]
+fn another_machine_goes_on_and_drops_what_was_at_work() {
+    let pipeline = built_in("multi-ai");
+    let run = begun(&pipeline, Some(branch()));
+    // A run at home has no machine that it could leave, and one that no machine has begun is not moved.
+    refused(&pipeline, &run, relocated("two"), Rule::Relocated);
+    let home = done(&pipeline, &run, placed());
+    refused(&pipeline, &home, relocated("two"), Rule::Relocated);
+
+    let there = EngineEvent::Placed {
+        folder: String::from("/places/r-1/p"),
+        on: Some(on("one")),
+    };
+    let run = done(&pipeline, &run, there);
+    let run = done(&pipeline, &run, EngineEvent::TakenUp);
+    refused(&pipeline, &run, relocated("one"), Rule::Relocated);
+    let at_work = working(&pipeline, &run);
+    assert!(!at_work.dispatches.is_empty());
+    let moved = done(&pipeline, &at_work, relocated("two"));
+    assert!(moved.dispatches.is_empty());
+    assert_eq!(moved.position.stage, at_work.position.stage);
+    assert_eq!(moved.environment, Some(hash(7)));
+    let place = moved.place.clone().unwrap();
+    assert_eq!(place.machine.as_deref(), Some("two"));
+    assert_eq!(place.folder.as_deref(), Some("/elsewhere/r-1/p"));
+    // It costs no attempt: the next one is the same that was dropped.
+    let again = working(&pipeline, &moved);
+    let attempts = |run: &Run| {
+        run.dispatches
+            .values()
+            .map(|it| it.attempt)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(attempts(&again), attempts(&at_work));
+}
+
+/// The run with its next piece of work begun.
+fn working(pipeline: &Pipeline, run: &Run) -> Run {
+    let agents = engine::next(pipeline, run)
+        .into_iter()
+        .find_map(|next| match next {
+            Next::Agent { agent, .. } => Some(agent),
+            _ => None,
+        });
+    let what = Happening::Work(WorkEvent::Requested {
+        agent: agents.unwrap(),
+        step: None,
+        model: None,
+        call: None,
+        worker: None,
+        service: None,
+    });
+    let (run, decision) = decided(pipeline, run, Who::Engine, what);
+    assert_eq!(decision.reply, Reply::Allow, "{decision:?}");
+    run
 }

@@ -28,6 +28,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Forked { .. } => "forked",
         Fact::TakenUp => "taken_up",
         Fact::Placed(_) => "placed",
+        Fact::Relocated(_) => "relocated",
         Fact::Delivered(_) => "delivered",
         Fact::DeliveryFailed { .. } => "delivery_failed",
         Fact::TaskGiven { .. } => "task_given",
@@ -92,6 +93,7 @@ fn fields(fact: &Fact) -> Value {
         Fact::TakenUp | Fact::Unstuck | Fact::Abandoned | Fact::WentStale => json!({}),
         Fact::Started(started) => begun(started),
         Fact::Placed(found) => place::placed_json(found),
+        Fact::Relocated(to) => place::relocated_json(to),
         Fact::Delivered(what) => place::delivered_json(what),
         Fact::Forked { from, entry, state } =>
             json!({ "from": from.as_str(), "entry": entry, "stage": state.position.stage.as_str() }),

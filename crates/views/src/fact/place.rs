@@ -1,6 +1,6 @@
 //! The run's own branch and the delivery of its work, in words and as JSON.
 
-use engine::{Delivered, DeliveryState, Fact, Placed, RunBranch, RunId, RunPlace};
+use engine::{Delivered, DeliveryState, Fact, Placed, Relocation, RunBranch, RunId, RunPlace};
 use serde_json::{Value, json};
 
 use crate::safe::line;
@@ -11,7 +11,15 @@ const SHORT_COMMIT: usize = 12;
 /// A fact about the place of a run.
 pub(super) fn sentence(fact: &Fact) -> String {
     match fact {
-        Fact::Placed(placed) => format!("the run works in its own worktree {}", placed.folder),
+        Fact::Placed(placed) => match &placed.on {
+            Some(on) => format!("the run works in a worktree on {}", on.name),
+            None => format!("the run works in its own worktree {}", placed.folder),
+        },
+        Fact::Relocated(to) => format!(
+            "{} goes on with the run, from the tree in commit {}; what was at work begins anew",
+            to.on.name,
+            short_commit(&to.commit)
+        ),
         Fact::Delivered(what) => delivered(what),
         Fact::DeliveryFailed { reason } => format!("the work could not be delivered: {reason}"),
         _ => String::new(),
@@ -19,7 +27,12 @@ pub(super) fn sentence(fact: &Fact) -> String {
 }
 
 pub(super) fn placed_json(placed: &Placed) -> Value {
-    json!({ "folder": placed.folder })
+    let machine = placed.on.as_ref().map(|on| &on.name);
+    json!({ "folder": placed.folder, "machine": machine })
+}
+
+pub(super) fn relocated_json(to: &Relocation) -> Value {
+    json!({ "folder": to.folder, "machine": to.on.name, "commit": to.commit })
 }
 
 /// What was handed over, in one line without a full stop.

@@ -22,7 +22,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Started(started) => begun(started),
         Fact::Forked { from, entry, state } => forked(from, *entry, state),
         Fact::TakenUp => "a worker picked up the queued run".into(),
-        Fact::Placed(_) | Fact::Delivered(_) | Fact::DeliveryFailed { .. } => place::sentence(&entry.fact),
+        Fact::Placed(_) | Fact::Relocated(_) | Fact::Delivered(_) | Fact::DeliveryFailed { .. } => place::sentence(&entry.fact),
         Fact::Attached { session, .. } => format!("session {session} holds the run"),
         Fact::Detached { session } => format!("session {session} ended and released the run"),
         Fact::Admitted { dispatch } => admitted(dispatch),
@@ -127,6 +127,7 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::Forked { .. }
         | Fact::TakenUp
         | Fact::Placed(_)
+        | Fact::Relocated(_)
         | Fact::TaskGiven { .. }
         | Fact::NextTaskGiven { .. }
         | Fact::TaskBegan { .. }

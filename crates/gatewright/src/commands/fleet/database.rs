@@ -11,6 +11,7 @@ use runtime::{ids, lease_holder};
 use serde_json::{Value, json};
 use store::Access;
 
+use crate::fleet_link::FleetLink;
 use crate::output::Output;
 
 /// The commands mention a clock that is off by more than this: leases do not depend on it, but times in the history do.
@@ -93,10 +94,10 @@ pub(super) fn join(
 
 pub(super) fn leave(context: &Context, output: &mut Output) -> Result<(), Failure> {
     let state = context.state()?;
-    let membership = joined(context)?;
+    let membership = FleetLink::membership(context)?;
     // Without the database the machine leaves as well: the others see that it is silent.
-    let left = open(&membership, Access::Write)
-        .and_then(|(_, store)| Ok(store.leave(&membership.machine)?));
+    let left = FleetLink::open(context, Access::Write)
+        .and_then(|fleet| Ok(fleet.store.leave(&membership.machine)?));
     if let Err(failure) = &left {
         output.say(&format!("the database still lists this machine: {failure}"));
     }
@@ -107,27 +108,17 @@ pub(super) fn leave(context: &Context, output: &mut Output) -> Result<(), Failur
 }
 
 pub(super) fn status(context: &Context, output: &mut Output) -> Result<(), Failure> {
-    let membership = joined(context)?;
-    let (address, store) = open(&membership, Access::Read)?;
+    let FleetLink {
+        membership,
+        address,
+        store,
+    } = FleetLink::open(context, Access::Read)?;
     let status = store.fleet_status()?;
     tell_skew(output, status.skew);
     output.facts(
         |_| text(&address, &membership, &status),
         || json(&address, &membership, &status),
     )
-}
-
-fn joined(context: &Context) -> Result<FleetMembership, Failure> {
-    FleetMembership::load(&context.state()?)?.ok_or_else(|| {
-        Failure::refused("this machine has not joined a fleet")
-            .hint("join one with `gatewright fleet join ADDRESS`")
-    })
-}
-
-fn open(membership: &FleetMembership, access: Access) -> Result<(Address, Postgres), Failure> {
-    let address = Address::parse(&membership.source.read()?)?;
-    let store = Postgres::open(&address, access)?;
-    Ok((address, store))
 }
 
 fn tell_skew(output: &mut Output, skew: i64) {

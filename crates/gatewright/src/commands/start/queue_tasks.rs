@@ -17,6 +17,7 @@ use runtime::workspace::Workspace;
 use serde_json::json;
 use views::Style;
 
+use super::fleet_queue::FleetQueue;
 use super::{NewRunArguments, StartMode};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -32,6 +33,7 @@ pub(crate) fn queue(
     new: &NewRunArguments,
     file: &Path,
     not_before: Option<Time>,
+    fleet: Option<&FleetQueue>,
     context: &Context,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -47,7 +49,7 @@ pub(crate) fn queue(
         Failure::refused(message)
             .hint("nothing was queued; correct the line and repeat the command")
     })?;
-    let mut workspace = Workspace::for_writing(context)?;
+    let mut workspace = Workspace::for_writing(fleet.map_or(context, FleetQueue::context))?;
     let mut queued: Vec<(RunId, &FileTask)> = Vec::new();
     // Each run would say the same.
     let mut notices = BTreeSet::new();
@@ -56,10 +58,16 @@ pub(crate) fn queue(
             queued: true,
             not_before,
             holder: Holder::Headless,
-            place: PlaceWish::BranchIfPossible,
+            place: match fleet {
+                Some(_) => PlaceWish::Branch,
+                None => PlaceWish::BranchIfPossible,
+            },
         };
         let stopped = match new.start_with(&mut workspace, task.text.clone(), mode) {
             Ok(Started::Run(opened) | Started::Earlier(opened)) => {
+                if let Some(fleet) = fleet {
+                    fleet.enqueue(&opened, output)?;
+                }
                 queued.push((opened.run().id.clone(), task));
                 notices.extend(std::mem::take(&mut workspace.notices));
                 continue;
@@ -75,6 +83,7 @@ pub(crate) fn queue(
         return Err(rest(stopped, &name, task, queued.len()));
     }
     tell(output, &queued)?;
+    tell_worker(output, &queued, fleet.is_some());
     for notice in notices {
         output.say(&notice);
     }
@@ -108,15 +117,23 @@ fn tell(output: &mut Output, queued: &[(RunId, &FileTask)]) -> Result<(), Failur
         json!({ "queued": queued.len(), "runs": runs.collect::<Vec<_>>() })
     };
     output.facts(text, json)?;
+    Ok(())
+}
+
+fn tell_worker(output: &mut Output, queued: &[(RunId, &FileTask)], is_fleet: bool) {
     let runs = match queued.len() {
         1 => "1 run".to_owned(),
         many => format!("{many} runs"),
     };
+    let worker = if is_fleet {
+        "`gatewright worker --fleet` drives them"
+    } else {
+        "`gatewright worker` drives them"
+    };
     output.say_in(
         Style::Normal,
-        &format!("queued {runs}; `gatewright worker` drives them, `gatewright queue` shows them"),
+        &format!("queued {runs}; {worker}, `gatewright queue` shows them"),
     );
-    Ok(())
 }
 
 fn shown(file: &Path) -> String {

@@ -55,6 +55,28 @@ pub(super) fn tell(
     Ok(())
 }
 
+/// The same about the runs that this process drove, and no others.
+#[cfg(feature = "fleet")]
+pub(super) fn tell_driven(
+    context: &Context,
+    output: &mut Output,
+    ends: &Ends,
+    lasted: Seconds,
+) -> Result<(), Failure> {
+    let mut workspace = Workspace::for_reading(context)?;
+    let mut rows = Vec::new();
+    for (run, end) in ends {
+        if let Some(opened) = workspace.find(run)? {
+            rows.push(row(&opened, Some(end)));
+        }
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let night = Night { rows, lasted };
+    output.facts(|paint| night.text(paint), || night.json())
+}
+
 /// The runs that nobody has begun, except these.
 fn queued_rows(
     workspace: &mut Workspace<'_>,

@@ -1,0 +1,77 @@
+//! The queue of the fleet that this machine has joined.
+
+use std::time::Duration;
+
+use pg_store::Placement;
+use runtime::clock;
+use runtime::context::Context;
+use runtime::drive_settings::DriveSettings;
+use runtime::failure::Failure;
+use runtime::fleet_project::REMOTE;
+use runtime::workspace::OpenRun;
+use store::Access;
+
+use super::FleetArguments;
+use crate::fleet_link::FleetLink;
+use crate::output::Output;
+
+pub(crate) struct FleetQueue {
+    link: FleetLink,
+    context: Context,
+    wanted: FleetArguments,
+}
+
+impl FleetQueue {
+    pub(super) fn open(context: &Context, wanted: FleetArguments) -> Result<Self, Failure> {
+        let link = FleetLink::open(context, Access::Write)?;
+        let context = link.context(context)?;
+        Ok(Self {
+            link,
+            context,
+            wanted,
+        })
+    }
+
+    /// The context in which the run starts.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Puts a run into the queue that has just been stored. A second time changes nothing.
+    pub(crate) fn enqueue(&self, opened: &OpenRun, output: &mut Output) -> Result<(), Failure> {
+        let run = &opened.run().id;
+        let mut settings = DriveSettings::load(&self.context.state()?, run)?;
+        let defined = opened.pipeline.definition().placement.delivery.as_ref();
+        if settings.deliver.remote.is_none() {
+            // Nobody looks into the clone of a worker: the branch goes where everybody finds it.
+            let defined = defined.and_then(|defined| defined.remote.clone());
+            settings.deliver.remote = Some(defined.unwrap_or_else(|| REMOTE.to_owned()));
+        }
+        let wait = settings
+            .not_before
+            .map_or(0, |time| time.0.saturating_sub(clock::now().0));
+        let account = self.wanted.account.as_ref();
+        let person = self.context.who().name();
+        let placement = Placement {
+            labels: &self.wanted.labels,
+            account: account.map(|(name, most)| (name.as_str(), *most)),
+            settings: &settings.to_text(),
+            person: &person,
+            delay: Duration::from_millis(wait),
+        };
+        self.link.store.enqueue(run, &placement)?;
+        if self.link.store.machines_with(&self.wanted.labels)? == 0 {
+            let message = match self.wanted.labels.as_slice() {
+                [] => "no machine has joined the fleet".to_owned(),
+                labels => format!(
+                    "no machine of the fleet has the labels {}",
+                    labels.join(", ")
+                ),
+            };
+            output.say(&format!(
+                "{message}: {run} waits until one joins; `gatewright fleet status` lists them"
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! The link in a program that was built without the fleet: there is none.
+
+use runtime::context::Context;
+use runtime::failure::Failure;
+
+/// No value of this type exists.
+pub(crate) enum NoFleetLink {}
+
+/// Always fails.
+pub(crate) fn in_fleet(_: &Context) -> Result<Context, Failure> {
+    Err(
+        Failure::refused("this gatewright was built without the fleet")
+            .hint("install a released version, or build it with `--features fleet`"),
+    )
+}

@@ -1,0 +1,403 @@
+//! Runs of a fleet: queued on one machine, driven on others, and nothing is lost when a machine dies.
+//!
+//! A machine is a home of its own; all share one real PostgreSQL and one bare repository.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+use testkit::database::Server;
+
+use super::fixture::{ONE, World, says, until};
+use super::owners::{ASKS, at_work, let_go, works_until_let_go};
+use super::under_way::is_alive;
+
+/// Two workers, one after the other.
+const TWO: &str = r#"
+name  = "two"
+about = "Write a note, then finish it."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[artifacts.end]
+path   = "end.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "ending"
+
+[stages.ending]
+agent   = "finisher"
+leaves  = ["end"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// A check, and then a question at the very end: its answer is judged with the tree.
+const ASKS_AT_THE_END: &str = r#"
+name  = "asks-last"
+about = "Write a note, check it, and ask."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "testing"
+
+[stages.testing]
+check     = ["grep -q note note.txt"]
+on.passed = "asking"
+on.failed = "stopped"
+
+[stages.asking]
+ask    = "Good?"
+on.yes = "complete"
+on.no  = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// The first stage is done at once; the second works until it is let go.
+const SECOND_WAITS: &str = r#"
+if [ "$GATEWRIGHT_STAGE" = writing ]; then echo "written" > note.txt; exit 0; fi
+echo "half" > half.txt
+echo "$$" >> "$here/workers"
+while [ ! -e "$here/go" ]; do sleep 0.05; done
+echo "ended after $(cat note.txt)" > end.txt
+"#;
+
+struct Fleet {
+    server: Server,
+    remote: TempDir,
+    /// Where runs are started; its script plays the agents everywhere.
+    laptop: World,
+}
+
+impl Fleet {
+    fn new(pipeline: &str, script: &str) -> Self {
+        let server = Server::start();
+        let address = server.database("team");
+        let laptop = World::with(pipeline, script);
+        let remote = TempDir::new().unwrap();
+        let fleet = Self {
+            server,
+            remote,
+            laptop,
+        };
+        fleet.git(&["init", "--quiet", "--bare"]);
+        let git = |line: &str| fleet.laptop.project.git(line.split(' ')).succeeds();
+        git("config user.name Somebody");
+        git("config user.email somebody@localhost");
+        git("symbolic-ref HEAD refs/heads/main");
+        fleet.laptop.project.write("a.txt", "first\n");
+        git("add a.txt pipeline.toml");
+        git("commit --quiet --message=one");
+        git(&format!(
+            "remote add origin {}",
+            fleet.remote.path().display()
+        ));
+        fleet
+            .laptop
+            .gatewright(&format!("fleet setup {address}"))
+            .succeeds();
+        fleet.join(&fleet.laptop, "laptop", "");
+        fleet
+    }
+
+    fn join(&self, world: &World, name: &str, more: &str) {
+        let address = self.server.address("team");
+        let line = format!("fleet join {address} --name {name} {more}");
+        world.gatewright(&line).succeeds();
+    }
+
+    /// One more machine, with a home of its own.
+    fn machine(&self, name: &str, more: &str) -> World {
+        let world = World::new(testkit::Project::new(super::fixture::PROGRAM), "exit 1");
+        self.join(&world, name, more);
+        world
+    }
+
+    fn queue(&self, run: &str, more: &str) -> testkit::Ran {
+        let agent = self.laptop.programs().join("agent");
+        self.laptop.gatewright(&format!(
+            "start pipeline.toml --queue --fleet --task change-{run} --id {run} --stand-in {} {more}",
+            agent.display()
+        ))
+    }
+
+    /// What git says in the bare repository.
+    fn git(&self, words: &[&str]) -> String {
+        let mut command = Command::new("git");
+        let ended = command
+            .arg("-C")
+            .arg(self.remote.path())
+            .args(words)
+            .output();
+        String::from_utf8(ended.unwrap().stdout)
+            .unwrap()
+            .trim()
+            .to_owned()
+    }
+
+    fn at_branch(&self, run: &str, file: &str) -> String {
+        self.git(&["show", &format!("gatewright/{run}-change-{run}:{file}")])
+    }
+
+    /// Waits until nothing is left to do about a run.
+    fn is_delivered(&self, run: &str) {
+        let count = format!("SELECT count(*) FROM gatewright.queue WHERE run = '{run}'");
+        until("the run is delivered", || {
+            self.server.sql("team", &count) == "0"
+        });
+    }
+
+    fn machines_of(&self, run: &str, kind: &str) -> Vec<String> {
+        let found = self.laptop.history_of(run, kind);
+        let names = found.iter().map(|entry| entry["fact"]["machine"].as_str());
+        names.map(|name| name.unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn another_machine_drives_a_queued_run_and_everybody_sees_it() {
+    let fleet = Fleet::new(TWO, "echo note > note.txt; echo end > end.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "queued");
+    // A worker of the machine's own runs leaves it alone.
+    fleet.laptop.gatewright("worker --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "queued");
+
+    let ran = build.gatewright("worker --fleet --once").succeeds();
+    says(&ran.stdout, "f-1");
+    for machine in [&fleet.laptop, &build] {
+        assert_eq!(machine.status("f-1"), "completed");
+        machine.gatewright("verify f-1").succeeds();
+    }
+    assert_eq!(fleet.machines_of("f-1", "placed"), ["build"]);
+    assert_eq!(fleet.at_branch("f-1", "note.txt"), "note");
+    assert_eq!(fleet.at_branch("f-1", "a.txt"), "first");
+    // Nothing of it stays in the remote but the branch, and nothing of it is in the store at home.
+    assert_eq!(
+        fleet.git(&["for-each-ref", "--format=%(refname)", "refs/gatewright"]),
+        ""
+    );
+    assert_eq!(
+        fleet.laptop.facts("list --all")["runs"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+    assert!(!fleet.laptop.is_there("note.txt"));
+}
+
+#[test]
+fn a_run_goes_on_elsewhere_when_its_machine_dies() {
+    let fleet = Fleet::new(TWO, SECOND_WAITS);
+    let (one, two) = (fleet.machine("one", ""), fleet.machine("two", ""));
+    fleet.queue("f-1", "").succeeds();
+    let lost = one.begin("worker --fleet");
+    at_work(&fleet.laptop, 1);
+    lost.kill();
+    let orphan = fleet.laptop.noted("workers")[0].clone();
+    until("its agent has ended with it", || !is_alive(&orphan));
+
+    let next = two.begin("worker --fleet");
+    at_work(&fleet.laptop, 2);
+    let_go(&fleet.laptop);
+    fleet.is_delivered("f-1");
+    next.interrupt();
+    next.end().exits(130);
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    assert_eq!(fleet.machines_of("f-1", "relocated"), ["two"]);
+    // The first stage was not done again, and what it left came along.
+    assert_eq!(fleet.laptop.starts(), ["writing", "ending", "ending"]);
+    assert_eq!(fleet.at_branch("f-1", "end.txt"), "ended after written");
+    assert_eq!(fleet.at_branch("f-1", "note.txt"), "written");
+    let admitted = fleet.laptop.history_of("f-1", "admitted");
+    let attempts: Vec<_> = admitted
+        .iter()
+        .map(|it| it["fact"]["attempt"].clone())
+        .collect();
+    assert_eq!(attempts, [1, 1, 1]);
+    fleet.laptop.gatewright("verify f-1").succeeds();
+}
+
+#[test]
+fn a_machine_that_wakes_up_late_writes_nothing_and_ends_its_agents() {
+    let fleet = Fleet::new(TWO, SECOND_WAITS);
+    let (one, two) = (fleet.machine("one", ""), fleet.machine("two", ""));
+    fleet.queue("f-1", "").succeeds();
+    let asleep = one.begin("worker --fleet");
+    at_work(&fleet.laptop, 1);
+    asleep.signal(Signal::STOP);
+    let next = two.begin("worker --fleet");
+    at_work(&fleet.laptop, 2);
+    asleep.signal(Signal::CONT);
+    let late = fleet.laptop.noted("workers")[0].clone();
+    until("the agent of the late one has ended", || !is_alive(&late));
+    let_go(&fleet.laptop);
+    fleet.is_delivered("f-1");
+    next.interrupt();
+    next.end().exits(130);
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    let ends = fleet.laptop.history_of("f-1", "ended");
+    let results: Vec<_> = ends.iter().map(|it| it["fact"]["result"].clone()).collect();
+    assert_eq!(ends.len(), 3, "{results:?}");
+    asleep.interrupt();
+    says(&asleep.end().stderr, "drives f-1 now");
+    fleet.laptop.gatewright("verify f-1").succeeds();
+}
+
+#[test]
+fn a_person_answers_and_cancels_from_any_machine() {
+    let fleet = Fleet::new(ASKS_AT_THE_END, "echo note > note.txt");
+    let (build, other) = (fleet.machine("build", ""), fleet.machine("other", ""));
+    fleet.queue("f-1", "").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "waiting");
+    // Nobody takes it until somebody answers.
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "waiting");
+    other.gatewright("answer f-1 yes").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    // The work is delivered by whoever has it.
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.at_branch("f-1", "note.txt"), "note");
+
+    fleet.queue("f-2", "").succeeds();
+    other.gatewright("cancel f-2 --reason over").succeeds();
+    assert_eq!(build.status("f-2"), "cancelled");
+}
+
+#[test]
+fn a_run_is_cancelled_while_another_machine_works_on_it() {
+    let fleet = Fleet::new(ONE, &works_until_let_go(""));
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    let worker = build.begin("worker --fleet --once");
+    at_work(&fleet.laptop, 1);
+    let agent = fleet.laptop.noted("workers")[0].clone();
+    fleet
+        .laptop
+        .gatewright("cancel f-1 --reason enough")
+        .succeeds();
+    worker.end().succeeds();
+    assert!(!is_alive(&agent));
+    assert_eq!(build.status("f-1"), "cancelled");
+}
+
+#[test]
+fn a_question_is_answered_before_the_work() {
+    let fleet = Fleet::new(ASKS, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    fleet.laptop.gatewright("answer f-1 yes").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+}
+
+#[test]
+fn labels_choose_the_machine() {
+    let fleet = Fleet::new(ONE, "echo \"$HOME\" > note.txt");
+    let (plain, gpu) = (
+        fleet.machine("plain", ""),
+        fleet.machine("gpu", "--label linux"),
+    );
+    let queued = fleet.queue("f-1", "--label gpu --label linux").succeeds();
+    says(
+        &queued.stderr,
+        "no machine of the fleet has the labels gpu, linux",
+    );
+    plain.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "queued");
+    gpu.gatewright("worker --fleet --once --label gpu")
+        .succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    let home = gpu.project.home();
+    assert_eq!(PathBuf::from(fleet.at_branch("f-1", "note.txt")), home);
+}
+
+#[test]
+fn what_cannot_be_queued_is_said_in_one_line_and_stores_nothing() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let count = || {
+        fleet
+            .server
+            .sql("team", "SELECT count(*) FROM gatewright.runs")
+    };
+    let git = |line: &str| fleet.laptop.project.git(line.split(' ')).succeeds();
+    // The remote takes nothing.
+    let hook = fleet.remote.path().join("hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\necho closed >&2\nexit 1\n").unwrap();
+    testkit::make_executable(&hook);
+    let refused = fleet.queue("f-1", "").exits(4);
+    says(&refused.stderr, "does not take the tree of f-1");
+    std::fs::remove_file(&hook).unwrap();
+
+    let refused = fleet.queue("r-1", "");
+    says(&refused.stderr, "begins with `f-`");
+    git("remote set-url origin https://ada:secret@localhost/shop.git");
+    let refused = fleet.queue("f-1", "");
+    says(&refused.stderr, "has a password");
+    git("remote remove origin");
+    let refused = fleet.queue("f-1", "");
+    says(&refused.stderr, "has no remote origin");
+    assert_eq!(count(), "0");
+
+    let alone = World::with(ONE, "exit 1");
+    let refused = alone.gatewright("start pipeline.toml --queue --fleet --task x");
+    says(&refused.stderr, "has not joined a fleet");
+    says(
+        &alone.gatewright("status f-1").stderr,
+        "has not joined a fleet",
+    );
+}
+
+#[test]
+fn a_run_that_no_machine_can_drive_is_set_aside_and_can_be_put_back() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    fleet
+        .server
+        .sql("team", "UPDATE gatewright.queue SET settings = 'x'");
+    for _ in 0..5 {
+        fleet
+            .server
+            .sql("team", "UPDATE gatewright.queue SET not_before = 0");
+        build.gatewright("worker --fleet --once").exits(1);
+    }
+    fleet
+        .server
+        .sql("team", "UPDATE gatewright.queue SET not_before = 0");
+    build.gatewright("worker --fleet --once").succeeds();
+    let aside = fleet
+        .server
+        .sql("team", "SELECT set_aside FROM gatewright.queue");
+    says(&aside, "cannot read how f-1 is to be driven");
+    fleet
+        .server
+        .sql("team", "UPDATE gatewright.queue SET settings = '{}'");
+    fleet.laptop.gatewright("resume f-1").succeeds();
+    let tries = "SELECT tries FROM gatewright.queue WHERE set_aside IS NULL";
+    assert_eq!(fleet.server.sql("team", tries), "0");
+}

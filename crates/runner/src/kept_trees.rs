@@ -1,0 +1,46 @@
+//! Keeps the tree of a fleet's run at the project's remote, so that another machine can go on with it.
+//!
+//! It is pushed before the entry that says what was done, so the machine that takes the run over has at least the
+//! files that its journal speaks of.
+
+use std::fs::File;
+
+use engine::RunId;
+use runtime::failure::Failure;
+use runtime::fleet_project::{FleetProject, KeptTree};
+use runtime::run_branch;
+use runtime::workspace::{OpenRun, Workspace};
+
+/// Keeps the present tree. Does nothing for a run that is in no fleet.
+pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    let (Some(fleet), Some(fence)) = (workspace.store.fleet(), workspace.fence) else {
+        return Ok(());
+    };
+    let run = opened.run();
+    if run
+        .place
+        .as_ref()
+        .is_none_or(|place| place.folder.is_none())
+    {
+        return Ok(());
+    }
+    // Of two workers that end at once, the later tree is noted last.
+    let _turn = turn(workspace, &run.id)?;
+    let project = workspace.project_of(opened)?;
+    let commit = run_branch::commit_of_tree(&project, &format!("The tree of {}", run.id))?;
+    let remote = FleetProject {
+        folder: &project.root,
+        environment: &workspace.context.environment,
+    };
+    remote.push(&run.id, &commit, KeptTree::Under(fence.0))?;
+    fleet.keep_tree(&run.id, fence, &commit)?;
+    fleet.note_spending(&run.id, run.used)?;
+    Ok(())
+}
+
+fn turn(workspace: &Workspace<'_>, run: &RunId) -> Result<File, Failure> {
+    let path = run_branch::run_folder(&workspace.state, run).join("keep.lock");
+    let file = File::create(&path).map_err(Failure::file("write to", &path))?;
+    file.lock().map_err(Failure::file("lock", &path))?;
+    Ok(file)
+}
