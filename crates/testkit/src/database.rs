@@ -9,6 +9,12 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{PATIENCE, POLL_INTERVAL};
 
 /// Where Debian puts the programs of a version.
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
@@ -166,10 +172,29 @@ impl Server {
         succeed(self.pg_ctl("stop").args(["-m", "immediate", "-w"]));
     }
 
-    /// Starts it again on the same port, after a crash.
+    /// Ends its first process with kill -9. The others notice it, and end.
+    pub fn kill(&self) {
+        let process = self.process().and_then(|id| i32::try_from(id).ok());
+        let process = process.and_then(Pid::from_raw).expect("it runs");
+        kill_process(process, Signal::KILL).expect("the process is ours");
+        let folder = PathBuf::from(format!("/proc/{}", process.as_raw_nonzero()));
+        while folder.exists() {
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Starts it again on the same port, after a crash. What is left of a killed one may have to end first.
     pub fn start_again(&self) {
-        let started = self.try_start();
-        assert!(started.status.success(), "{}", self.log());
+        let deadline = Instant::now() + PATIENCE;
+        while !self.try_start().status.success() {
+            assert!(Instant::now() < deadline, "{}", self.log());
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+
+    /// Makes a replica a server of its own, which may write.
+    pub fn promote(&self) {
+        succeed(self.pg_ctl("promote").args(["-w", "-t", "60"]));
     }
 
     pub fn port(&self) -> u16 {

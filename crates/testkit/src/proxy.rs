@@ -1,74 +1,215 @@
-//! A proxy on loopback that can lose an answer, as a network does that breaks at the wrong moment.
+//! A proxy on loopback that breaks as networks do: it stalls, delays, cuts, or loses an answer at the wrong moment.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Hands connections on to a port of this machine.
 pub struct Proxy {
     port: u16,
-    loses: Arc<AtomicBool>,
+    network: Arc<Network>,
+}
+
+/// What happens to bytes on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Open,
+    /// Every piece is late by this much.
+    Slow(Duration),
+    /// Nothing arrives, and nothing is lost.
+    Stalled,
+    /// Connections break, and new ones are refused.
+    Cut,
+}
+
+struct Network {
+    target: AtomicU16,
+    loses: AtomicBool,
+    way: Mutex<Way>,
+    changed: Condvar,
+    connections: Mutex<Vec<TcpStream>>,
 }
 
 impl Proxy {
     /// A proxy in front of this port. It ends with the process.
     pub fn to(port: u16) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
-        let proxy = Self {
-            port: listener.local_addr().expect("it has an address").port(),
-            loses: Arc::default(),
-        };
-        let loses = Arc::clone(&proxy.loses);
+        let network = Arc::new(Network {
+            target: AtomicU16::new(port),
+            loses: AtomicBool::new(false),
+            way: Mutex::new(Way::Open),
+            changed: Condvar::new(),
+            connections: Mutex::default(),
+        });
+        let port = listener.local_addr().expect("it has an address").port();
+        let accepting = Arc::clone(&network);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                // A server that is gone refuses, and so do we.
-                if let Ok(server) = TcpStream::connect(("127.0.0.1", port)) {
-                    hand_on(client, server, &loses);
-                }
+                accepting.accept(client);
             }
         });
-        proxy
+        Self { port, network }
     }
 
     pub fn port(&self) -> u16 {
         self.port
     }
 
+    /// Hands new connections on to another port from now on.
+    pub fn lead_to(&self, port: u16) {
+        self.network.target.store(port, Ordering::SeqCst);
+    }
+
     /// Lets the next request through, and cuts the connection instead of the answer.
     pub fn lose_the_next_answer(&self) {
-        self.loses.store(true, Ordering::SeqCst);
+        self.network.loses.store(true, Ordering::SeqCst);
     }
 
     /// Is the answer lost by now?
     pub fn has_lost_it(&self) -> bool {
-        !self.loses.load(Ordering::SeqCst)
+        !self.network.loses.load(Ordering::SeqCst)
+    }
+
+    /// Holds everything back, until it is opened again.
+    pub fn stall(&self) {
+        self.network.set(Way::Stalled);
+    }
+
+    /// Hands every piece on late by this much, until it is opened again.
+    pub fn delay(&self, by: Duration) {
+        self.network.set(Way::Slow(by));
+    }
+
+    /// Breaks all connections and refuses new ones, until it is opened again.
+    pub fn cut(&self) {
+        self.network.set(Way::Cut);
+        for connection in self.network.connections().drain(..) {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+    }
+
+    pub fn open(&self) {
+        self.network.set(Way::Open);
     }
 }
 
-fn hand_on(client: TcpStream, server: TcpStream, loses: &Arc<AtomicBool>) {
-    let both = || {
-        (
-            client.try_clone().expect("a copy"),
-            server.try_clone().expect("a copy"),
-        )
-    };
-    let (requests, answers) = (both(), both());
-    let loses = Arc::clone(loses);
-    thread::spawn(move || copy(requests.0, requests.1, &AtomicBool::new(false)));
-    thread::spawn(move || copy(answers.1, answers.0, &loses));
-}
-
-fn copy(mut from: TcpStream, mut to: TcpStream, loses: &AtomicBool) {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        let read = from.read(&mut buffer).unwrap_or(0);
-        let is_lost = read > 0 && loses.swap(false, Ordering::SeqCst);
-        if read == 0 || is_lost || to.write_all(&buffer[..read]).is_err() {
-            let _ = from.shutdown(Shutdown::Both);
-            let _ = to.shutdown(Shutdown::Both);
+impl Network {
+    fn accept(self: &Arc<Self>, client: TcpStream) {
+        // A server that is gone refuses, and so do we.
+        let target = self.target.load(Ordering::SeqCst);
+        let Ok(server) = TcpStream::connect(("127.0.0.1", target)) else {
+            return;
+        };
+        let copy = |stream: &TcpStream| stream.try_clone().expect("a copy");
+        // The way is looked at under the lock of the list, so that a cut misses no connection.
+        let mut connections = self.connections();
+        if self.way() == Way::Cut {
             return;
         }
+        connections.extend([copy(&client), copy(&server)]);
+        drop(connections);
+        let (requests, answers) = (Arc::clone(self), Arc::clone(self));
+        let (from, to) = (copy(&client), copy(&server));
+        thread::spawn(move || requests.carry(from, to, &AtomicBool::new(false)));
+        thread::spawn(move || answers.carry(server, client, &answers.loses));
+    }
+
+    fn carry(&self, mut from: TcpStream, mut to: TcpStream, loses: &AtomicBool) {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            let read = from.read(&mut buffer).unwrap_or(0);
+            let is_lost = read > 0 && loses.swap(false, Ordering::SeqCst);
+            let arrives = read > 0 && !is_lost && self.passes();
+            if !arrives || to.write_all(&buffer[..read]).is_err() {
+                let _ = from.shutdown(Shutdown::Both);
+                let _ = to.shutdown(Shutdown::Both);
+                return;
+            }
+        }
+    }
+
+    /// Waits as the network does, and says whether bytes come through.
+    fn passes(&self) -> bool {
+        let way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_while(way, |way| *way == Way::Stalled);
+        let way = *waited.unwrap_or_else(PoisonError::into_inner);
+        if let Way::Slow(by) = way {
+            thread::sleep(by);
+        }
+        way != Way::Cut
+    }
+
+    fn way(&self) -> Way {
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, way: Way) {
+        *self.way.lock().unwrap_or_else(PoisonError::into_inner) = way;
+        self.changed.notify_all();
+    }
+
+    fn connections(&self) -> MutexGuard<'_, Vec<TcpStream>> {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server that answers each byte with itself, and a client on the other side of the proxy.
+    fn echo() -> (Proxy, TcpStream) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let proxy = Proxy::to(listener.local_addr().unwrap().port());
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut copy = stream.try_clone().unwrap();
+                thread::spawn(move || std::io::copy(&mut stream, &mut copy));
+            }
+        });
+        let client = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap();
+        (proxy, client)
+    }
+
+    fn ask(client: &mut TcpStream) -> Option<u8> {
+        let mut answer = [0];
+        client.write_all(b"x").ok()?;
+        client.read_exact(&mut answer).ok().map(|()| answer[0])
+    }
+
+    #[test]
+    fn what_stalls_arrives_later_and_what_is_cut_never() {
+        let (proxy, mut client) = echo();
+        assert_eq!(ask(&mut client), Some(b'x'));
+        proxy.stall();
+        client.write_all(b"y").unwrap();
+        let short = Some(Duration::from_millis(50));
+        client.set_read_timeout(short).unwrap();
+        assert!(client.read_exact(&mut [0]).is_err());
+        client.set_read_timeout(None).unwrap();
+        proxy.open();
+        let mut late = [0];
+        client.read_exact(&mut late).unwrap();
+        assert_eq!(late, [b'y']);
+        proxy.cut();
+        assert_eq!(ask(&mut client), None);
+        let refused = TcpStream::connect(("127.0.0.1", proxy.port()));
+        assert_eq!(refused.ok().and_then(|mut client| ask(&mut client)), None);
+        proxy.open();
+        let mut again = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap();
+        assert_eq!(ask(&mut again), Some(b'x'));
+    }
+
+    #[test]
+    fn a_lost_answer_ends_the_connection() {
+        let (proxy, mut client) = echo();
+        proxy.lose_the_next_answer();
+        assert_eq!(ask(&mut client), None);
+        assert!(proxy.has_lost_it());
     }
 }
