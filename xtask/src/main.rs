@@ -26,7 +26,7 @@ Tasks:
   test       Run every check: format, lints, tests, documentation, batteries
   dist       Build the static release program and show where it is
   battery    Hurt the real program and count what is lost: kill, chores, edits, crowd,
-             runs, two, night, power
+             runs, two, night, fleet, power
   bench      Time the real program against a process that does nothing
 
 Each task explains itself with --help.";

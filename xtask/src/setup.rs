@@ -146,6 +146,11 @@ pub(crate) fn ensure_databases() -> Result<(), Failure> {
     ensure(&[DATABASES])
 }
 
+/// Makes sure that a PostgreSQL can be started.
+pub(crate) fn ensure_server() -> Result<(), Failure> {
+    ensure(&[SERVER])
+}
+
 /// Makes sure that every tool is there. A test is never left out because its tool is missing.
 pub(crate) fn ensure_tools() -> Result<(), Failure> {
     ensure(&TOOLS)

@@ -34,6 +34,7 @@ linters of Ansible.
   runs       a sample of: kill -9 in the middle of whole headless runs, then `resume`
   two        a sample of: an orchestrator sleeps longer than its lease, and another one takes over
   night      one night: ten queued tasks, crashes of the machine, and damage planted that must be found
+  fleet      a sample of: machines on one PostgreSQL, while drivers, server, network and clocks break and replicas take over
   power      a sample of: the power of ext4 and xfs is cut while many write. It mounts file systems, so it needs
              root; where that is refused, the line says so
 
@@ -80,7 +81,7 @@ const DENY: Step = step("deny", deny::run);
 /// What `--quick` runs.
 const QUICK_STEPS: [Step; 4] = [FORMAT, LINTS, DENY, step("tests", quick::tests)];
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     FORMAT,
     LINTS,
     DENY,
@@ -94,6 +95,7 @@ const STEPS: [Step; 14] = [
     step("runs", || battery::sample("runs")),
     step("two", || battery::sample("two")),
     step("night", || battery::sample("night")),
+    step("fleet", || battery::sample("fleet")),
     Step {
         obstacle: battery::power_obstacle,
         ..step("power", || battery::sample("power"))

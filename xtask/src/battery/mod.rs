@@ -6,6 +6,7 @@ mod chance;
 mod chores;
 mod crowd;
 mod edits;
+mod fleet;
 #[cfg(test)]
 mod impostor;
 mod journal;
@@ -56,6 +57,9 @@ Batteries (all of them, if none is named):
   night      ten queued tasks in one repository, some with a question, a usage limit, a budget or a conflict; the
              machine crashes at random moments and the person goes on working: every task is a branch or has a
              reason, the summary tells it, and nothing of the person's is touched
+  fleet      machines drive queued runs of one PostgreSQL; drivers and server are killed, machines sleep past their lease,
+             networks stall, cut and lose answers, clocks are wrong, replicas take over: nothing that was acknowledged
+             is lost or doubled, nobody writes under an old fence, and what an asynchronous replica loses is reported
   power      the power of an ext4 and of an xfs is cut while many processes write, and comes back:
              everything that was acknowledged is there. It mounts file systems, so it needs root
 
@@ -64,7 +68,7 @@ Options:
                    sample of the one that `cargo build` builds, which is there after the tests
   --program PATH   Hurt this program instead
   --seed NUMBER    Take the same random choices as another time; `edits`, `runs`,
-                   `two`, `night` and `power` print theirs";
+                   `two`, `night`, `fleet` and `power` print theirs";
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,18 +85,23 @@ pub(crate) struct Manner {
     seed: u64,
 }
 
-/// A battery by name: it prints what it counted, and fails when something was lost.
-type Battery = fn(&Path, Manner) -> Result<(), Failure>;
+/// A battery: it prints what it counted, and fails when something was lost.
+enum Battery {
+    OfProgram(fn(&Path, Manner) -> Result<(), Failure>),
+    /// Without a program of its own.
+    OfStore(fn(Manner) -> Result<(), Failure>),
+}
 
-const BATTERIES: [(&str, Battery); 8] = [
-    ("kill", kill::run),
-    ("chores", chores::run),
-    ("edits", edits::run),
-    ("crowd", crowd::run),
-    ("runs", runs::run),
-    ("two", two::run),
-    ("night", night::run),
-    ("power", power::run),
+const BATTERIES: [(&str, Battery); 9] = [
+    ("kill", Battery::OfProgram(kill::run)),
+    ("chores", Battery::OfProgram(chores::run)),
+    ("edits", Battery::OfProgram(edits::run)),
+    ("crowd", Battery::OfProgram(crowd::run)),
+    ("runs", Battery::OfProgram(runs::run)),
+    ("two", Battery::OfProgram(two::run)),
+    ("night", Battery::OfProgram(night::run)),
+    ("fleet", Battery::OfStore(fleet::run)),
+    ("power", Battery::OfProgram(power::run)),
 ];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -113,11 +122,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     let options = parse(arguments)?;
     setup::ensure_tools()?;
-    let program = match (options.program, options.extent) {
-        (Some(path), _) => path,
-        (None, Extent::Whole) => dist::build()?.path,
-        (None, Extent::Sample) => dist::build_for_development()?,
-    };
     let manner = Manner {
         extent: options.extent,
         seed: options.seed.unwrap_or_else(Chance::seed),
@@ -126,9 +130,21 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let chosen = BATTERIES.iter().filter(|(name, _)| wanted(name));
     // Every battery runs, also after one has failed.
     let results: Vec<_> = chosen
-        .map(|(_, battery)| battery(&program, manner))
+        .map(|(_, battery)| match battery {
+            Battery::OfProgram(battery) => battery(&program(&options)?, manner),
+            Battery::OfStore(battery) => battery(manner),
+        })
         .collect();
     results.into_iter().collect()
+}
+
+/// What is hurt. Cargo builds it once.
+fn program(options: &Options) -> Result<PathBuf, Failure> {
+    match (&options.program, options.extent) {
+        (Some(path), _) => Ok(path.clone()),
+        (None, Extent::Whole) => Ok(dist::build()?.path),
+        (None, Extent::Sample) => dist::build_for_development(),
+    }
 }
 
 /// Runs a sample of one battery.

@@ -1,0 +1,83 @@
+//! The fleet battery: machines drive queued runs of one PostgreSQL, everything between and below them breaks, and
+//! nothing that was acknowledged may be lost, doubled or written under an old fence.
+//!
+//! `fleet battery SEED sample|whole` is what `cargo xtask battery fleet` runs. `fleet driver …` is one machine's driver, a
+//! process of its own. Both are an example, so that xtask itself is built without the product.
+
+mod broken_fence;
+#[path = "../../src/battery/chance.rs"]
+#[expect(dead_code, reason = "the batteries of xtask use the rest")]
+mod chance;
+mod checker;
+mod control;
+mod driver;
+mod facts;
+mod failover;
+mod log;
+mod machine;
+mod mark;
+mod nemesis;
+mod report;
+mod round;
+mod site;
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use report::Tally;
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// How many rounds there are, and how often each fault comes in one, besides the two fail-overs.
+struct Extent {
+    rounds: usize,
+    each: usize,
+}
+
+const SAMPLE: Extent = Extent { rounds: 1, each: 1 };
+const WHOLE: Extent = Extent { rounds: 9, each: 2 };
+
+/// So many pieces of damage are shown for a round: one cause often shows in many places.
+const SHOWN: usize = 20;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match words.as_slice() {
+        ["battery", seed, "sample"] => battery(seed, &SAMPLE),
+        ["battery", seed, "whole"] => battery(seed, &WHOLE),
+        ["driver", rest @ ..] => driver::run(rest),
+        _ => Err("usage: fleet battery SEED sample|whole".into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "fleet: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn battery(seed: &str, extent: &Extent) -> Result<()> {
+    let seed = seed.parse()?;
+    say(&format!("fleet: seed {seed}"))?;
+    let mut tally = Tally::default();
+    for number in 0..extent.rounds {
+        let round = round::run(seed, number, extent.each)?;
+        for damage in round.found.iter().take(SHOWN) {
+            say(&format!("  round {number}: {damage}"))?;
+        }
+        tally.add(&round);
+    }
+    tally.planted = control::run()?;
+    say(&format!("fleet: {tally}"))?;
+    match tally.harm() {
+        0 => Ok(()),
+        harm => Err(format!("{harm} pieces of damage; --seed {seed} takes the same again").into()),
+    }
+}
+
+fn say(text: &str) -> Result<()> {
+    Ok(writeln!(io::stdout(), "{text}")?)
+}
