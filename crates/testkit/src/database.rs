@@ -62,6 +62,12 @@ impl Server {
         Self::in_folder(folder, watchdog, settings)
     }
 
+    /// One on a disk that syncs, as people run it: to measure what a change costs.
+    pub fn on_disk() -> Self {
+        let (folder, watchdog) = guarded_folder_in(&["/var/tmp", "/tmp"]);
+        Self::in_folder(folder, watchdog, "fsync = on\n")
+    }
+
     /// One that encrypts, and the file of its certificate, which is for the name `localhost`.
     pub fn encrypted() -> (Self, PathBuf) {
         let (folder, watchdog) = guarded_folder();
@@ -183,7 +189,7 @@ impl Server {
         }
     }
 
-    /// Starts it again on the same port, after a crash. What is left of a killed one may have to end first.
+    /// Starts it again on the same port, after a crash. The other processes of a killed one may have to end first.
     pub fn start_again(&self) {
         let deadline = Instant::now() + PATIENCE;
         while !self.try_start().status.success() {
@@ -273,15 +279,17 @@ impl Drop for Server {
     }
 }
 
-/// A folder that goes when the pipe to its watchdog is closed.
 fn guarded_folder() -> (PathBuf, Child) {
+    guarded_folder_in(&["/dev/shm", "/tmp"])
+}
+
+/// A folder in the first of these places that is there. It goes when the pipe to its watchdog is closed.
+fn guarded_folder_in(places: &[&str]) -> (PathBuf, Child) {
     // Another user must reach it, and a socket has a short path: so not below a private folder.
-    let place = ["/dev/shm", "/tmp"]
-        .into_iter()
-        .find(|place| Path::new(place).is_dir());
+    let place = places.iter().find(|place| Path::new(place).is_dir());
     let folder = tempfile::Builder::new()
         .prefix("gatewright-pg-")
-        .tempdir_in(place.unwrap_or("/tmp"));
+        .tempdir_in(place.unwrap_or(&"/tmp"));
     let folder = folder.expect("a temporary folder can be made").keep();
     give_away(&folder);
     let mut watchdog = Command::new("sh");

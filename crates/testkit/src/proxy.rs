@@ -122,8 +122,10 @@ impl Network {
         loop {
             let read = from.read(&mut buffer).unwrap_or(0);
             let is_lost = read > 0 && loses.swap(false, Ordering::SeqCst);
-            let arrives = read > 0 && !is_lost && self.passes();
-            if !arrives || to.write_all(&buffer[..read]).is_err() {
+            if read > 0 && !is_lost {
+                self.hold_back();
+            }
+            if read == 0 || is_lost || to.write_all(&buffer[..read]).is_err() {
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
                 return;
@@ -131,15 +133,14 @@ impl Network {
         }
     }
 
-    /// Waits as the network does, and says whether bytes come through.
-    fn passes(&self) -> bool {
+    /// Waits as the network does.
+    fn hold_back(&self) {
         let way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_while(way, |way| *way == Way::Stalled);
         let way = *waited.unwrap_or_else(PoisonError::into_inner);
         if let Way::Slow(by) = way {
             thread::sleep(by);
         }
-        way != Way::Cut
     }
 
     fn way(&self) -> Way {

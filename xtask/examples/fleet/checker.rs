@@ -12,8 +12,8 @@ use crate::mark::{Attempt, Mark, Word, key};
 pub(crate) struct Excused {
     /// The acknowledged keys that it lost, which were reported.
     pub lost: BTreeSet<String>,
-    /// Was there one? Then fences that were given after the last replicated write are given again.
-    pub is_history_shorter: bool,
+    /// The fences of the new primary as it took over, if there was one: a higher one may be given a second time.
+    pub fences: Option<BTreeMap<String, u64>>,
 }
 
 /// How much the fail-over explained.
@@ -21,8 +21,19 @@ pub(crate) struct Excused {
 pub(crate) struct Explained {
     /// Work that was done twice, since its first beginning was lost.
     pub repeated: usize,
-    /// Fences that two holders got, since the first gift was lost, and writes under them.
+    /// Fences that two holders got, since the first gift was lost.
     pub shared: usize,
+    /// Entries that one of them wrote while the lease was the other's.
+    pub foreign: usize,
+    /// Changes that were refused, since the journal has another entry where the driver knew one.
+    pub altered: usize,
+}
+
+impl Excused {
+    fn is_given_again(&self, run: &str, fence: u64) -> bool {
+        let known = self.fences.as_ref();
+        known.is_some_and(|fences| fences.get(run).is_none_or(|known| fence > *known))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +102,12 @@ pub(crate) fn check(facts: &Facts, excused: &Excused) -> (Vec<Damage>, Explained
     found.extend(facts.runs.iter().flat_map(run));
     let troubles = facts.troubles.iter().cloned();
     found.extend(troubles.map(Damage::Trouble));
+    match &excused.fences {
+        Some(_) => explained.altered += facts.altered.len(),
+        None => found.extend(facts.altered.iter().map(|run| {
+            Damage::Trouble(format!("the journal of {run} was altered under its driver"))
+        })),
+    }
     (found, explained)
 }
 
@@ -148,17 +165,18 @@ fn fences(facts: &Facts, excused: &Excused, explained: &mut Explained) -> Vec<Da
             found.push(Damage::FenceFell(format!("{step:?} after {before}")));
         }
     }
-    let mut share = |what: String| {
-        explained.shared += usize::from(excused.is_history_shorter);
-        (!excused.is_history_shorter).then_some(Damage::FenceShared(what))
-    };
     let mut holders: BTreeMap<(&str, u64), &str> = BTreeMap::new();
     for claim in &facts.claims {
         let holder = holders
             .entry((&claim.run, claim.fence))
             .or_insert(&claim.holder);
-        if *holder != claim.holder {
-            found.extend(share(format!("{claim:?} and {holder}")));
+        if *holder == claim.holder {
+            continue;
+        }
+        if excused.is_given_again(&claim.run, claim.fence) {
+            explained.shared += 1;
+        } else {
+            found.push(Damage::FenceShared(format!("{claim:?} and {holder}")));
         }
     }
     for run in &facts.runs {
@@ -168,7 +186,13 @@ fn fences(facts: &Facts, excused: &Excused, explained: &mut Explained) -> Vec<Da
             let text = || format!("{} entry {number}: {mark}, the lease was {seen:?}", run.id);
             match seen {
                 Some(seen) if seen.fence == mark.fence && seen.holder == mark.holder => {}
-                Some(seen) if seen.fence == mark.fence => found.extend(share(text())),
+                Some(seen) if seen.fence == mark.fence => {
+                    if excused.is_given_again(&run.id, mark.fence) {
+                        explained.foreign += 1;
+                    } else {
+                        found.push(Damage::FenceShared(text()));
+                    }
+                }
                 Some(_) | None => found.push(Damage::OldFence(text())),
             }
         }

@@ -143,22 +143,24 @@ impl Driver {
         Ok(true)
     }
 
-    /// An error ends what the driver does, unless the network or the server explains it.
+    /// What a network or a server that is away explains passes. Everything else ends the run for this driver.
     fn judge(&mut self, error: &Error) -> Result<()> {
-        let passes = matches!(
-            error,
-            Error::Database {
-                fault: DatabaseFault::Unreachable | DatabaseFault::ReadOnly,
-                ..
+        let fault = match error {
+            Error::Database { fault, .. } => Some(*fault),
+            _ => None,
+        };
+        let record = match (fault, &self.claimed) {
+            (Some(DatabaseFault::Unreachable | DatabaseFault::ReadOnly), _) => return Ok(()),
+            (Some(DatabaseFault::Damaged), Some(claimed)) => Record::Altered {
+                run: claimed.run.to_string(),
+            },
+            _ => {
+                let source = std::error::Error::source(error).map(ToString::to_string);
+                Record::Trouble(format!("{error} {}", source.unwrap_or_default()))
             }
-        );
-        if !passes {
-            self.claimed = None;
-            let source = std::error::Error::source(error).map(ToString::to_string);
-            let told = format!("{error} {}", source.unwrap_or_default());
-            self.log.add(&Record::Trouble(told))?;
-        }
-        Ok(())
+        };
+        self.claimed = None;
+        Ok(self.log.add(&record)?)
     }
 
     fn drive(&mut self, store: &mut Postgres, claimed: &Claimed) -> std::result::Result<(), Error> {

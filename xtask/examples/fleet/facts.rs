@@ -23,6 +23,8 @@ pub(crate) struct Facts {
     /// How often the store refused a driver because of its fence.
     pub fenced: usize,
     pub troubles: Vec<String>,
+    /// The runs whose journal the store called altered.
+    pub altered: Vec<String>,
     /// The lines of each file of work.
     pub effects: BTreeMap<(String, Attempt), Vec<String>>,
     /// The lease in the transaction that stored an entry, by run and number.
@@ -97,6 +99,19 @@ pub(crate) fn observe(server: &Server, database: &str) {
     server.sql(database, OBSERVER);
 }
 
+/// The last fence of each run.
+pub(crate) fn last_fences(server: &Server, database: &str) -> Result<BTreeMap<String, u64>> {
+    let mut fences = BTreeMap::new();
+    for [run, fence, ..] in rows(
+        server,
+        database,
+        "id, last_fence, '', '' FROM gatewright.runs",
+    )? {
+        fences.insert(run, fence.parse()?);
+    }
+    Ok(fences)
+}
+
 /// The keys of all journals.
 pub(crate) fn keys(server: &Server, database: &str) -> BTreeSet<String> {
     let keys = "SELECT key FROM gatewright.entries WHERE key IS NOT NULL";
@@ -137,6 +152,7 @@ pub(crate) fn gather(server: &Server, database: &str, folder: &Path) -> Result<F
                 facts.claims.push(ClaimFact { run, fence, holder });
             }
             Record::Fenced { .. } => facts.fenced += 1,
+            Record::Altered { run } => facts.altered.push(run),
             Record::Trouble(text) => facts.troubles.push(text),
         }
     }

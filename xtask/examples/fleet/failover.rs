@@ -1,12 +1,12 @@
 //! Fail-overs: the primary is killed, a replica takes over, and the machines find it at the same address.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use testkit::database::Server;
 
 use crate::Result;
 use crate::checker::missing;
-use crate::facts::keys;
+use crate::facts::{keys, last_fences};
 use crate::log::{self, Acknowledged, Record, now_ms};
 use crate::site::{Site, TEAM, wait};
 
@@ -19,6 +19,8 @@ pub(crate) struct Loss {
     pub lost: BTreeSet<String>,
     /// Not in the old primary either: nothing explains these.
     pub unexplained: BTreeSet<String>,
+    /// The last fence of each run in the new primary, as it took over.
+    pub fences: BTreeMap<String, u64>,
 }
 
 pub(crate) fn to_synchronous(site: &mut Site) -> Result<()> {
@@ -45,7 +47,7 @@ pub(crate) fn to_asynchronous(site: &mut Site) -> Result<Loss> {
     site.primary.kill();
     site.machines.iter().for_each(|machine| machine.proxy.cut());
     replica.promote();
-    let there = keys(&replica, TEAM);
+    let (there, fences) = (keys(&replica, TEAM), last_fences(&replica, TEAM)?);
     let old = take_over(site, replica);
     // Whatever was acknowledged before now, the old primary acknowledged: nobody reaches the new one yet.
     let opened_at = now_ms();
@@ -54,7 +56,11 @@ pub(crate) fn to_asynchronous(site: &mut Site) -> Result<Loss> {
     let lost = missing(acknowledged.iter(), &there);
     old.start_again();
     let unexplained = missing(acknowledged.iter(), &keys(&old, TEAM));
-    Ok(Loss { lost, unexplained })
+    Ok(Loss {
+        lost,
+        unexplained,
+        fences,
+    })
 }
 
 /// Waits until the replica has what the primary has now: so it has all runs that are queued.
@@ -82,7 +88,10 @@ fn acknowledged_before(site: &Site, at_ms: u64) -> Result<Vec<Acknowledged>> {
     let records = log::read_all(&site.folder.path().join("logs"))?;
     let acknowledged = records.into_iter().filter_map(|record| match record {
         Record::Acknowledged(acknowledged) => Some(acknowledged),
-        Record::Claimed { .. } | Record::Fenced { .. } | Record::Trouble(_) => None,
+        Record::Claimed { .. }
+        | Record::Fenced { .. }
+        | Record::Altered { .. }
+        | Record::Trouble(_) => None,
     });
     Ok(acknowledged.filter(|it| it.at_ms < at_ms).collect())
 }

@@ -21,6 +21,8 @@ pub(crate) enum Record {
     },
     /// The store said that somebody else has a newer lease.
     Fenced { run: String },
+    /// The store said that the journal has another entry where the driver knew one.
+    Altered { run: String },
     /// An error that no fault of the network or the server explains.
     Trouble(String),
 }
@@ -51,6 +53,7 @@ impl Record {
             }) => format!("acknowledged {at_ms} {run} {number} {mark}\n"),
             Self::Claimed { run, fence, holder } => format!("claimed {run} {fence} {holder}\n"),
             Self::Fenced { run } => format!("fenced {run}\n"),
+            Self::Altered { run } => format!("altered {run}\n"),
             Self::Trouble(text) => format!("trouble {}\n", text.replace('\n', " ")),
         }
     }
@@ -71,6 +74,9 @@ impl Record {
                 holder: words.next()?.to_owned(),
             }),
             "fenced" => Some(Self::Fenced {
+                run: rest.to_owned(),
+            }),
+            "altered" => Some(Self::Altered {
                 run: rest.to_owned(),
             }),
             "trouble" => Some(Self::Trouble(rest.to_owned())),
@@ -136,6 +142,9 @@ mod tests {
                 mark: Mark::parse("begin 0 1 m1-7 2").unwrap(),
             }),
             Record::Fenced {
+                run: "r-1".to_owned(),
+            },
+            Record::Altered {
                 run: "r-1".to_owned(),
             },
             Record::Trouble("it is odd".to_owned()),

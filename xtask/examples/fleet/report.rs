@@ -57,6 +57,8 @@ impl Tally {
         self.reported += round.reported;
         self.explained.repeated += round.explained.repeated;
         self.explained.shared += round.explained.shared;
+        self.explained.foreign += round.explained.foreign;
+        self.explained.altered += round.explained.altered;
         round
             .found
             .iter()
@@ -95,11 +97,17 @@ impl fmt::Display for Tally {
             "  {runs} runs, {aside} set aside, {} acknowledged, {fenced} drivers refused by their fence",
             self.acknowledged
         )?;
-        let Explained { repeated, shared } = self.explained;
+        let Explained {
+            repeated,
+            shared,
+            foreign,
+            altered,
+        } = self.explained;
         writeln!(
             f,
             "  asynchronous fail-overs: {} acknowledged keys gone and reported; by that {repeated} pieces of work \
-             done again, {shared} claims or writes under a fence that was given twice",
+             done again, {shared} fences given twice, {foreign} entries written under one by its other holder, {altered} \
+             changes refused as altered",
             self.reported
         )?;
         write!(

@@ -32,7 +32,7 @@ pub(crate) fn run(seed: u64, number: usize, each: usize) -> Result<Round> {
             Fault::Asynchronous => failover::to_asynchronous(&mut site).map(|loss| {
                 found.extend(unreported(&loss));
                 excused.lost.extend(loss.lost);
-                excused.is_history_shorter = true;
+                excused.fences = Some(loss.fences);
             }),
             other => nemesis::strike(&mut site, *other, &mut chance),
         };

@@ -73,6 +73,16 @@ impl Goal {
         }
     }
 
+    /// A change of a run is one statement, so one round trip.
+    pub(super) fn statements(counted: f64) -> Self {
+        Self {
+            name: "statements of a change".to_owned(),
+            measured: Some(counted),
+            limit: Limit::AtMost(1.0),
+            unit: Unit::Count,
+        }
+    }
+
     /// A screen on which nothing happens costs nothing.
     pub(super) fn watch_idle(measured: Option<f64>) -> Self {
         Self {

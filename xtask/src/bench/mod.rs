@@ -3,6 +3,7 @@
 mod commands;
 mod cost;
 mod crowd;
+mod fleet;
 mod floors;
 mod goals;
 mod history;
@@ -35,6 +36,7 @@ Usage: cargo xtask bench [--json] [--rounds N] [--histories N,N,…] [--program 
        cargo xtask bench --orchestrator [OPTIONS]
        cargo xtask bench --steps [OPTIONS]
        cargo xtask bench --screens [OPTIONS]
+       cargo xtask bench --fleet [OPTIONS]
 
 Times one process at a time, all kinds in turn in every round, and prints the median of each as a
 ratio to a static process that does nothing:
@@ -85,6 +87,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     if arguments.iter().any(|argument| argument == "--screens") {
         return screens::run(arguments);
+    }
+    if arguments.iter().any(|argument| argument == "--fleet") {
+        return fleet::run(arguments);
     }
     if arguments
         .iter()

@@ -146,6 +146,8 @@ fn a_run_ends_or_is_set_aside_and_its_chain_holds() {
     assert_eq!(chain, ["chain broken"]);
     let trouble = after(|facts| facts.troubles.push("odd".to_owned()));
     assert_eq!(trouble, ["trouble"]);
+    let altered = after(|facts| facts.altered.push("r-0".to_owned()));
+    assert_eq!(altered, ["trouble"]);
 }
 
 #[test]
@@ -157,15 +159,30 @@ fn a_reported_loss_explains_what_follows_from_it_and_no_more() {
     facts.acknowledged[0].number = 9;
     let excused = Excused {
         lost: BTreeSet::from(["r-0 begin 0 1".to_owned()]),
-        is_history_shorter: true,
+        fences: Some(BTreeMap::from([("r-0".to_owned(), 0)])),
     };
+    facts.altered.push("r-0".to_owned());
+    let holder = "b-2".to_owned();
+    let seen = SeenLease { fence: 1, holder };
+    facts.writes.insert(("r-0".to_owned(), 2), seen);
     let (found, explained) = check(&facts, &excused);
     assert!(found.is_empty(), "{found:?}");
-    let (repeated, shared) = (1, 1);
-    assert_eq!(explained, Explained { repeated, shared });
+    let all = Explained {
+        repeated: 1,
+        shared: 1,
+        foreign: 1,
+        altered: 1,
+    };
+    assert_eq!(explained, all);
     let nothing = BTreeSet::new();
     let lost = missing(facts.acknowledged.iter(), &nothing);
     assert_eq!(lost.len(), 6);
+    let known = Some(BTreeMap::from([("r-0".to_owned(), 1)]));
+    let later = Excused {
+        fences: known,
+        ..excused.clone()
+    };
+    assert_eq!(words(&facts, &later), ["fence shared"; 2]);
     facts.runs[1].entries.pop();
     assert_eq!(words(&facts, &excused), ["lost"]);
 }
