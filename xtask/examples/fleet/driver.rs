@@ -188,8 +188,11 @@ impl Driver {
             let begun = self.write(store, claimed, stored.version, Word::Begin, attempt)?;
             let Some(version) = begun else { continue };
             self.work(run.as_str(), attempt)?;
-            self.renew(store, claimed)?;
-            self.write(store, claimed, version, Word::End, attempt)?;
+            // One that slept goes on as if nothing had happened: only the fence of its writes may stop it.
+            let ended = self.write(store, claimed, version, Word::End, attempt)?;
+            if ended.is_some() {
+                self.renew(store, claimed)?;
+            }
         }
     }
 
