@@ -57,7 +57,7 @@ pub(crate) enum Command {
     DryRun(dry_run::DryRun),
     List(list::List),
     Status(status::Status),
-    Inbox(inbox::Inbox),
+    Inbox(inbox::InboxCommand),
     Watch(watch::Watch),
     Serve(serve::Serve),
     Next(next::Next),

@@ -6,7 +6,11 @@ mod linked;
 mod unlinked;
 
 use clap::ArgMatches;
+use runtime::context::Context;
+use runtime::fleet_membership::FleetMembership;
 use runtime::ids::FLEET_PREFIX;
+
+use crate::output::Output;
 
 #[cfg(feature = "fleet")]
 pub(crate) use linked::{FleetLink, in_fleet};
@@ -27,4 +31,23 @@ pub(crate) fn names_fleet_run(matches: &ArgMatches) -> bool {
         let first = words.and_then(|mut words| words.next());
         first.is_some_and(|word| word.starts_with(FLEET_PREFIX))
     })
+}
+
+/// The context of the fleet's runs besides those of this machine, if it has joined one. A fleet that cannot be
+/// reached is named in one line, and the machine's own runs are shown without it.
+pub(crate) fn besides_home(context: &Context, output: &mut Output) -> Option<Context> {
+    if !has_joined(context) {
+        return None;
+    }
+    in_fleet(context)
+        .map_err(|failure| output.say(&format!("the fleet is not shown: {failure}")))
+        .ok()
+}
+
+/// Has this machine joined a fleet? A file that cannot be read says so when it is used.
+pub(crate) fn has_joined(context: &Context) -> bool {
+    let joined = context
+        .state()
+        .and_then(|state| FleetMembership::load(&state));
+    !matches!(joined, Ok(None))
 }

@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 
-use engine::{Decision, Definition, Hash, Run, RunId, Time, Usage};
+use engine::{Decision, Definition, DispatchId, Hash, Run, RunId, Time, Usage};
 use store::parts::{self, Addition, Corruption, RunOrigin};
 use store::{
     Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Fence, Files, Import, Key,
-    Lease, NewRun, RunSummary, SharedBackend, StoredEntry, StoredRun, Transacted, Verification,
-    content_hash,
+    Lease, NewRun, OutputPiece, RunSummary, SharedBackend, StoredEntry, StoredRun, Transacted,
+    Verification, content_hash,
 };
 
 use crate::address::Address;
 use crate::link::{Link, Purpose};
 use crate::write::{Begun, FirstStore, Pending, Refused, stored_run};
-use crate::{collect, read, schema, spending, trees, verify, write};
+use crate::{collect, output, read, schema, spending, trees, verify, write};
 
 /// One connection to the runs of a fleet.
 pub struct Postgres {
@@ -96,6 +96,23 @@ impl SharedBackend for Postgres {
 
     fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error> {
         spending::note(&self.link, run, used)
+    }
+
+    fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error> {
+        output::keep(&self.link, run, piece)
+    }
+
+    fn kept_output(&self, run: &RunId) -> Result<Vec<(DispatchId, u64)>, Error> {
+        output::kept(&self.link, run)
+    }
+
+    fn output_after(
+        &self,
+        run: &RunId,
+        dispatch: DispatchId,
+        place: u64,
+    ) -> Result<Vec<u8>, Error> {
+        output::after(&self.link, run, dispatch, place)
     }
 }
 

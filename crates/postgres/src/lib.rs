@@ -14,7 +14,7 @@
 //! 1. `address`, `fault`, `tls`
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
-//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, and `backend`, which puts them together
+//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, and `backend`, which puts them together
 //! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`
 
 mod address;
@@ -25,6 +25,7 @@ mod fault;
 mod fleet_status;
 mod link;
 mod machines;
+mod output;
 mod queue;
 mod read;
 mod rows;

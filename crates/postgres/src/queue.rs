@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use engine::{RunId, Time};
+use engine::{RunId, Status, Time};
 use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::Type;
@@ -81,6 +81,7 @@ pub struct QueuedRow {
     pub project: String,
     pub task: String,
     pub stage: String,
+    pub status: Status,
     pub person: String,
     pub labels: Vec<String>,
     pub account: Option<String>,
@@ -198,6 +199,7 @@ impl Postgres {
             project: link.get(row, "project")?,
             task: link.get(row, "task")?,
             stage: link.get(row, "stage")?,
+            status: status(&link.get::<String>(row, "status")?),
             person: link.get(row, "person")?,
             labels: link.get(row, "labels")?,
             account: link.get(row, "account")?,
@@ -282,4 +284,13 @@ impl QueueWatch {
 
 fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
+}
+
+/// Those that are over are not asked for.
+fn status(word: &str) -> Status {
+    match word {
+        "queued" => Status::Queued,
+        "waiting" => Status::Waiting(String::new()),
+        _ => Status::Running,
+    }
 }

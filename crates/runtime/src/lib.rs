@@ -27,6 +27,7 @@ pub mod failure;
 pub mod figures;
 pub mod file_lock;
 pub mod find_run;
+pub mod fleet_logs;
 pub mod fleet_look;
 pub mod fleet_membership;
 pub mod fleet_project;

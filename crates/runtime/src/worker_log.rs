@@ -237,14 +237,7 @@ pub struct LogReader {
 impl LogReader {
     /// The logs of a run, in the order of the work.
     pub fn all(state: &State, run: &RunId) -> Vec<Self> {
-        let folder = state.folder().join(FOLDER);
-        let listed = fs::read_dir(folder).into_iter().flatten();
-        let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let prefix = format!("{run}.d");
-        let numbers = names.filter_map(|name| name.strip_prefix(&prefix)?.parse().ok());
-        let mut numbers: Vec<u32> = numbers.collect();
-        numbers.sort_unstable();
-        let ids = numbers.into_iter().map(DispatchId);
+        let ids = numbers(state, run).into_iter();
         ids.filter_map(|id| Self::open(path(state, run, id)))
             .collect()
     }
@@ -340,7 +333,19 @@ fn read_from(path: &Path, from: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn path(state: &State, run: &RunId, dispatch: DispatchId) -> PathBuf {
+/// The work of a run that has a log here, in order.
+pub(crate) fn numbers(state: &State, run: &RunId) -> Vec<DispatchId> {
+    let folder = state.folder().join(FOLDER);
+    let listed = fs::read_dir(folder).into_iter().flatten();
+    let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let prefix = format!("{run}.d");
+    let numbers = names.filter_map(|name| name.strip_prefix(&prefix)?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.into_iter().map(DispatchId).collect()
+}
+
+pub(crate) fn path(state: &State, run: &RunId, dispatch: DispatchId) -> PathBuf {
     state
         .folder()
         .join(FOLDER)

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    CheckpointName, Decision, Definition, Fact, Hash, Run, RunId, StageName, Status, Time, Usage,
+    CheckpointName, Decision, Definition, DispatchId, Fact, Hash, Run, RunId, StageName, Status,
+    Time, Usage,
 };
 
 use crate::error::Error;
@@ -34,6 +35,25 @@ pub trait SharedBackend: Backend {
 
     /// Notes what a run has used so far.
     fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error>;
+
+    /// Adds a piece of what a worker printed, after so many bytes. A second time changes nothing.
+    fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error>;
+
+    /// How many bytes of each worker's output are kept.
+    fn kept_output(&self, run: &RunId) -> Result<Vec<(DispatchId, u64)>, Error>;
+
+    /// What a worker printed, after so many bytes.
+    fn output_after(&self, run: &RunId, dispatch: DispatchId, place: u64)
+    -> Result<Vec<u8>, Error>;
+}
+
+/// A piece of what a worker printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputPiece<'a> {
+    pub dispatch: DispatchId,
+    /// How many bytes were before it.
+    pub place: u64,
+    pub bytes: &'a [u8],
 }
 
 /// A store of runs.

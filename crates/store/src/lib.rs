@@ -38,7 +38,7 @@ mod stored;
 mod verification;
 mod verifier;
 
-pub use backend::{Backend, SharedBackend};
+pub use backend::{Backend, OutputPiece, SharedBackend};
 pub use chain::content_hash;
 pub use error::{DatabaseFault, Error};
 pub use export::export;

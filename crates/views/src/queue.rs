@@ -46,6 +46,16 @@ pub enum QueueReason {
         path: Untrusted,
     },
     Person(Untrusted),
+    /// A worker of the fleet.
+    FleetWorker,
+    /// No machine of the fleet has these labels.
+    NoMachine(Vec<String>),
+    /// As many runs as are allowed use this account.
+    Account(String),
+    /// A cap of the fleet on the spending of a day.
+    Cap(String),
+    /// Nobody takes it any more.
+    SetAside(Untrusted),
 }
 
 impl QueueReason {
@@ -69,14 +79,31 @@ impl QueueReason {
                 )
             }
             Self::Person(why) => format!("waits for you: {}", why.line()),
+            Self::FleetWorker => "waits for `gatewright worker --fleet`".to_owned(),
+            Self::NoMachine(labels) if labels.is_empty() => {
+                "no machine has joined the fleet".to_owned()
+            }
+            Self::NoMachine(labels) => {
+                format!(
+                    "no machine of the fleet has the labels {}",
+                    labels.join(", ")
+                )
+            }
+            Self::Account(name) => format!("waits for a place of the account {name}"),
+            Self::Cap(cap) => format!("waits for tomorrow: the cap for {cap} is reached"),
+            Self::SetAside(why) => format!("set aside: {}", why.line()),
         }
     }
 
     fn style(&self) -> Style {
         match self {
             Self::Person(_) => Style::Wait,
+            Self::SetAside(_) | Self::NoMachine(_) => Style::Bad,
             Self::Driven { .. } => Style::Good,
             Self::Worker
+            | Self::FleetWorker
+            | Self::Account(_)
+            | Self::Cap(_)
             | Self::Slot { .. }
             | Self::Pause { .. }
             | Self::Until(_)
@@ -104,6 +131,11 @@ impl QueueReason {
                 json!({ "for": "files", "run": run.as_str(), "path": path.raw() })
             }
             Self::Person(why) => json!({ "for": "person", "reason": why.raw() }),
+            Self::FleetWorker => json!({ "for": "worker", "fleet": true }),
+            Self::NoMachine(labels) => json!({ "for": "machine", "labels": labels }),
+            Self::Account(name) => json!({ "for": "account", "account": name }),
+            Self::Cap(cap) => json!({ "for": "cap", "cap": cap }),
+            Self::SetAside(why) => json!({ "for": "nobody", "reason": why.raw() }),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! `gatewright caps`: a person limits what all headless runs of this machine use together.
 
+#[cfg(feature = "fleet")]
+mod fleet;
+
 use engine::Held;
 use runtime::caps::{self, Amounts, Caps as Stored, Spent};
 use runtime::clock;
@@ -23,6 +26,31 @@ pub(crate) struct Caps {
     /// The most in all, counted from now on: cost=200.00, tokens=50000000, or none
     #[arg(long, value_name = "AMOUNT", value_parser = parse)]
     machine: Vec<Cap>,
+    #[command(flatten)]
+    fleet: FleetCapArguments,
+}
+
+/// Whose spending in the fleet is limited.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FleetCapArguments {
+    /// The caps of the fleet that this machine has joined, for each day by the clock of its database. Alone: for
+    /// all of its runs together
+    #[arg(long, conflicts_with = "machine")]
+    fleet: bool,
+    /// With --fleet: for the runs that this user queues
+    #[arg(long, value_name = "NAME", requires = "fleet", conflicts_with_all = ["project", "account"])]
+    user: Option<String>,
+    /// With --fleet: for the runs of the project with this remote
+    #[arg(
+        long,
+        value_name = "REMOTE",
+        requires = "fleet",
+        conflicts_with = "account"
+    )]
+    project: Option<String>,
+    /// With --fleet: for the runs with this model account
+    #[arg(long, value_name = "NAME", requires = "fleet")]
+    account: Option<String>,
 }
 
 /// One amount as it is typed.
@@ -35,6 +63,9 @@ enum Cap {
 
 impl Caps {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        if self.fleet.fleet {
+            return self.of_fleet(context, output);
+        }
         let state = context.state()?;
         let mut stored = Stored::load(&state)?;
         if !self.day.is_empty() || !self.machine.is_empty() {
@@ -63,6 +94,13 @@ impl Caps {
             }
         }
         Ok(Exit::Success)
+    }
+}
+
+#[cfg(not(feature = "fleet"))]
+impl Caps {
+    fn of_fleet(&self, context: &Context, _: &mut Output) -> Result<Exit, Failure> {
+        crate::fleet_link::in_fleet(context).map(|_| Exit::Success)
     }
 }
 

@@ -6,22 +6,28 @@ use runtime::facts::{InboxFound, RunsReader};
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use serde_json::json;
+use views::facts::Inbox;
 
 use crate::exit::Exit;
+use crate::fleet_link;
 use crate::output::{Format, Output};
 
 /// Show every question that waits for a person, in all projects
 ///
 /// The oldest comes first, each with what to type.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Inbox {}
+pub(crate) struct InboxCommand {}
 
-impl Inbox {
+impl InboxCommand {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let InboxFound { inbox, unreadable } = match Workspace::if_exists(context)? {
-            Some(mut workspace) => RunsReader::default().inbox(&mut workspace, clock::now())?,
-            None => InboxFound::default(),
-        };
+        let mut found = waiting(context)?;
+        if let Some(fleet) = fleet_link::besides_home(context, output) {
+            let more = waiting(&fleet)?;
+            let entries = [found.inbox.entries(), more.inbox.entries()].concat();
+            found.inbox = Inbox::new(entries);
+            found.unreadable.extend(more.unreadable);
+        }
+        let InboxFound { inbox, unreadable } = found;
         if inbox.entries().is_empty() && output.format() == Format::Text {
             output.say("nothing waits for you; `gatewright list` shows the active runs");
         }
@@ -33,5 +39,12 @@ impl Inbox {
             .iter()
             .for_each(|failure| output.failure(failure));
         Ok(unreadable.first().map_or(Exit::Success, Exit::from))
+    }
+}
+
+fn waiting(context: &Context) -> Result<InboxFound, Failure> {
+    match Workspace::if_exists(context)? {
+        Some(mut workspace) => RunsReader::default().inbox(&mut workspace, clock::now()),
+        None => Ok(InboxFound::default()),
     }
 }

@@ -11,6 +11,7 @@ use store::{Backend as _, RunSummary};
 use views::list::RowDepth;
 
 use crate::exit::Exit;
+use crate::fleet_link;
 use crate::output::{Format, Output};
 
 /// List the active runs of this project
@@ -32,14 +33,18 @@ struct Found {
 
 impl List {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let mut found = match Workspace::if_exists(context)? {
+            Some(mut workspace) => self.find(&mut workspace)?,
+            None => Found::nothing(),
+        };
+        if let Some(fleet) = fleet_link::besides_home(context, output) {
+            found = found.and(self.find(&mut Workspace::for_reading(&fleet)?)?);
+        }
         let Found {
             listed: RunRows { rows, unreadable },
             hidden,
             waiting,
-        } = match Workspace::if_exists(context)? {
-            Some(mut workspace) => self.find(&mut workspace)?,
-            None => Found::nothing(),
-        };
+        } = found;
         if rows.is_empty() && output.format() == Format::Text {
             output.say(match hidden {
                 0 => "no runs; type `gatewright start PIPELINE --task TEXT` to start one",
@@ -70,15 +75,28 @@ impl List {
     }
 
     fn summaries(&self, workspace: &Workspace<'_>) -> Result<Vec<RunSummary>, Failure> {
-        if self.all {
-            Ok(workspace.store.runs(None)?)
-        } else {
-            find_run::of_project(workspace)
+        let is_fleet = workspace.store.fleet().is_some();
+        match find_run::of_project(workspace) {
+            _ if self.all => Ok(workspace.store.runs(None)?),
+            // A project without a remote has no runs in the fleet.
+            Err(_) if is_fleet => Ok(Vec::new()),
+            found => found,
         }
     }
 }
 
 impl Found {
+    /// Both together.
+    fn and(mut self, more: Self) -> Self {
+        self.listed.rows.extend(more.listed.rows);
+        self.listed.unreadable.extend(more.listed.unreadable);
+        Self {
+            hidden: self.hidden + more.hidden,
+            waiting: self.waiting + more.waiting,
+            ..self
+        }
+    }
+
     fn nothing() -> Self {
         Self {
             listed: RunRows {

@@ -8,6 +8,7 @@ use runner::agent::conversation::{self, ConversationCommand};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
+use runtime::fleet_logs;
 use runtime::lease_holder;
 use runtime::worker_log::{LogHead, LogReader, LogStream, WorkerLogLine};
 use runtime::workspace::{OpenRun, Workspace};
@@ -61,6 +62,9 @@ impl Logs {
         loop {
             // Asked before the logs are read, so that nothing that was printed before the end is missed.
             let goes_on = self.follow && goes_on(&mut workspace, &opened)?;
+            if let Some(fleet) = workspace.store.fleet() {
+                fleet_logs::fetch(fleet, &workspace.state, &opened.run().id)?;
+            }
             for reader in LogReader::all(&workspace.state, &opened.run().id) {
                 if self.is_wanted(&reader.head) {
                     let new = Shown {

@@ -1,10 +1,16 @@
 //! `gatewright queue`: what waits, why, and in which order a worker takes it.
 
+#[cfg(feature = "fleet")]
+use engine::Time;
 use engine::{Held, RunId, Status};
+#[cfg(feature = "fleet")]
+use pg_store::{FleetWait, QueuedRow};
 use runner::queue::{self, QueuedRun, Waits};
 use runner::wait_note::WaitNote;
 use runtime::context::Context;
 use runtime::failure::Failure;
+#[cfg(feature = "fleet")]
+use runtime::lease_holder;
 use runtime::queue_order::{QueueOrder, QueuePlace};
 use runtime::workspace::Workspace;
 use runtime::{clock, find_run, person_only, transact};
@@ -13,6 +19,9 @@ use views::Untrusted;
 use views::queue::{QueueReason, QueueRow};
 
 use crate::exit::Exit;
+use crate::fleet_link;
+#[cfg(feature = "fleet")]
+use crate::fleet_link::FleetLink;
 use crate::output::{Format, Output};
 
 /// Show what waits and why, or change the order
@@ -105,16 +114,65 @@ fn show(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         Some(mut workspace) => queue::look(&mut workspace, now)?,
         None => Vec::new(),
     };
-    if runs.is_empty() && output.format() == Format::Text {
+    let mut rows: Vec<QueueRow> = runs.iter().map(row).collect();
+    if fleet_link::has_joined(context) {
+        rows.extend(of_fleet(context, output));
+    }
+    if rows.is_empty() && output.format() == Format::Text {
         output.say("nothing is queued; `gatewright start --queue` queues a run");
         return Ok(Exit::Success);
     }
-    let rows: Vec<QueueRow> = runs.iter().map(row).collect();
     output.facts(
         |paint| views::queue::text(&rows, now, paint),
         || views::queue::json(&rows),
     )?;
     Ok(Exit::Success)
+}
+
+/// The queue of the fleet, in its order. If it cannot be read, one line says so.
+#[cfg(feature = "fleet")]
+fn of_fleet(context: &Context, output: &mut Output) -> Vec<QueueRow> {
+    let read =
+        FleetLink::open(context, store::Access::Read).and_then(|fleet| Ok(fleet.store.queue()?));
+    let rows = read.unwrap_or_else(|failure| {
+        output.say(&format!("the fleet is not shown: {failure}"));
+        Vec::new()
+    });
+    rows.into_iter().map(fleet_row).collect()
+}
+
+#[cfg(not(feature = "fleet"))]
+fn of_fleet(_: &Context, _: &mut Output) -> Vec<QueueRow> {
+    Vec::new()
+}
+
+#[cfg(feature = "fleet")]
+fn fleet_row(queued: QueuedRow) -> QueueRow {
+    let waits = match queued.waits {
+        FleetWait::Driven { holder } => QueueReason::Driven {
+            by: lease_holder::process_name(&holder),
+        },
+        FleetWait::SetAside { why } => QueueReason::SetAside(Untrusted::new(why)),
+        FleetWait::Person => {
+            let stage = queued.stage;
+            QueueReason::Person(Untrusted::new(format!("it is in the stage {stage}")))
+        }
+        FleetWait::NoMachine => QueueReason::NoMachine(queued.labels),
+        FleetWait::Account => QueueReason::Account(queued.account.unwrap_or_default()),
+        FleetWait::Cap { cap } => QueueReason::Cap(cap),
+        FleetWait::Until(time) => {
+            let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX / 2);
+            QueueReason::Until(Time(clock::now().0.saturating_add(millis)))
+        }
+        FleetWait::Worker => QueueReason::FleetWorker,
+    };
+    QueueRow {
+        run: queued.run,
+        status: queued.status.word(),
+        task: Untrusted::new(queued.task),
+        project: Untrusted::new(queued.project),
+        waits,
+    }
 }
 
 fn row(queued: &QueuedRun) -> QueueRow {

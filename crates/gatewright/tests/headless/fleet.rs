@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::Signal;
+use serde_json::Value;
 use tempfile::TempDir;
 use testkit::database::Server;
 
@@ -194,17 +195,11 @@ fn another_machine_drives_a_queued_run_and_everybody_sees_it() {
     assert_eq!(fleet.at_branch("f-1", "note.txt"), "note");
     assert_eq!(fleet.at_branch("f-1", "a.txt"), "first");
     // Nothing of it stays in the remote but the branch, and nothing of it is in the store at home.
-    assert_eq!(
-        fleet.git(&["for-each-ref", "--format=%(refname)", "refs/gatewright"]),
-        ""
-    );
-    assert_eq!(
-        fleet.laptop.facts("list --all")["runs"]
-            .as_array()
-            .unwrap()
-            .len(),
-        0
-    );
+    let refs = ["for-each-ref", "--format=%(refname)", "refs/gatewright"];
+    assert_eq!(fleet.git(&refs), "");
+    fleet.laptop.gatewright("fleet leave").succeeds();
+    let runs = &fleet.laptop.facts("list --all")["runs"];
+    assert_eq!(runs.as_array().unwrap().len(), 0);
     assert!(!fleet.laptop.is_there("note.txt"));
 }
 
@@ -400,4 +395,94 @@ fn a_run_that_no_machine_can_drive_is_set_aside_and_can_be_put_back() {
     fleet.laptop.gatewright("resume f-1").succeeds();
     let tries = "SELECT tries FROM gatewright.queue WHERE set_aside IS NULL";
     assert_eq!(fleet.server.sql("team", tries), "0");
+}
+
+#[test]
+fn lists_and_questions_of_fleet_and_home_are_shown_together() {
+    let fleet = Fleet::new(ASKS, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    let agent = fleet.laptop.programs().join("agent");
+    let here = format!(
+        "run pipeline.toml --task try --id r-1 --stand-in {}",
+        agent.display()
+    );
+    fleet.laptop.gatewright(&here).exits(6);
+    fleet.queue("f-1", "").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    fleet.queue("f-2", "--label gpu").succeeds();
+
+    let runs = |facts: &Value| -> Vec<String> {
+        let rows = facts.as_array().unwrap().iter();
+        rows.map(|row| row["run"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let listed = fleet.laptop.facts("list");
+    assert_eq!(runs(&listed["runs"]), ["r-1", "f-2", "f-1"]);
+    assert_eq!(listed["waiting_runs"], 2);
+    assert_eq!(runs(&fleet.laptop.facts("inbox")["inbox"]), ["r-1", "f-1"]);
+    assert_eq!(runs(&build.facts("inbox")["inbox"]), ["f-1"]);
+    let queue = fleet.laptop.facts("queue");
+    let reasons = queue.as_array().unwrap().iter();
+    let reasons: Vec<_> = reasons
+        .map(|row| (row["run"].clone(), row["waits"]["for"].clone()))
+        .collect();
+    let expected = [("r-1", "person"), ("f-1", "person"), ("f-2", "machine")];
+    assert_eq!(
+        reasons,
+        expected.map(|(run, waits)| (Value::from(run), Value::from(waits)))
+    );
+
+    // Without the database the machine's own runs are shown, and one line says what is missing.
+    fleet.server.crash();
+    let listed = fleet.laptop.gatewright("list --json").succeeds();
+    assert_eq!(
+        runs(&serde_json::from_str::<Value>(&listed.stdout).unwrap()["runs"]),
+        ["r-1"]
+    );
+    says(&listed.stderr, "the fleet is not shown");
+}
+
+#[test]
+fn what_a_worker_printed_is_read_on_every_machine() {
+    let fleet = Fleet::new(ONE, &works_until_let_go("echo hello from the worker"));
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    let worker = build.begin("worker --fleet --once");
+    at_work(&fleet.laptop, 1);
+    let logs = || fleet.laptop.gatewright("logs f-1 --raw");
+    until("the output is there", || {
+        logs().stdout.contains("hello from the worker")
+    });
+    let_go(&fleet.laptop);
+    worker.end().succeeds();
+    // What was there is not there twice, and the machine's own output stays as it is.
+    assert_eq!(logs().succeeds().stdout.matches("hello from").count(), 1);
+    let own = build.gatewright("logs f-1 --raw").succeeds();
+    assert_eq!(own.stdout.matches("hello from").count(), 1);
+}
+
+#[test]
+fn a_cap_of_the_fleet_holds_up_the_next_run() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "--account team=2").succeeds();
+    fleet
+        .laptop
+        .gatewright("caps --fleet --account team --day cost=5.00")
+        .succeeds();
+    fleet
+        .server
+        .sql("team", "SELECT gatewright.note_spending('f-1', 500, 9000)");
+    let caps = fleet.laptop.facts("caps --fleet");
+    assert_eq!(caps["today"][0]["cost_cents"], 500);
+    assert_eq!(caps["caps"][0]["reached"], true);
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "queued");
+    assert_eq!(fleet.laptop.facts("queue")[0]["waits"]["for"], "cap");
+    fleet
+        .laptop
+        .gatewright("caps --fleet --account team --day none")
+        .succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
 }

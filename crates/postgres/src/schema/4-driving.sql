@@ -190,3 +190,13 @@ BEGIN
             greatest(in_cost - before.cost, 0), greatest(in_tokens - before.tokens, 0))
         ON CONFLICT (day, run) DO UPDATE SET cost = s.cost + EXCLUDED.cost, tokens = s.tokens + EXCLUDED.tokens;
 END $$;
+
+-- What workers printed, in pieces, for people on other machines.
+CREATE TABLE gatewright.worker_output (
+    run      text NOT NULL REFERENCES gatewright.runs (id) ON DELETE CASCADE,
+    dispatch bigint NOT NULL,
+    -- How many bytes were before it.
+    place    bigint NOT NULL,
+    bytes    bytea NOT NULL,
+    PRIMARY KEY (run, dispatch, place)
+);

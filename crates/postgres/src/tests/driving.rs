@@ -88,10 +88,12 @@ fn a_run_that_waits_for_a_person_is_taken_when_it_has_changed() {
     );
     let (run, fence) = (claimed.run, claimed.lease.fence);
     let version = store.run(&run).unwrap().unwrap().version;
+    store.claim(&run, &Claim::Release { fence }).unwrap();
+    // Until the worker has said what is to become of it, nobody takes it.
+    assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);
     store
         .leave_queued(&run, LetGo::UntilItChanges { version })
         .unwrap();
-    store.claim(&run, &Claim::Release { fence }).unwrap();
     assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);
     assert_eq!(waits(&store)[0].1, FleetWait::Person);
     server.sql("team", "UPDATE gatewright.runs SET version = version + 1");

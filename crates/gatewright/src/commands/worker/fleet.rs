@@ -17,7 +17,7 @@ use runtime::failure::Failure;
 use runtime::fleet_project::FleetProject;
 use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
-use runtime::{clock, fleet_look, fleet_seat};
+use runtime::{clock, fleet_logs, fleet_look, fleet_seat};
 use store::{Access, Backend as _, Claim};
 
 use super::{Worker, WorkerMessage, night, tell};
@@ -32,8 +32,8 @@ const POLL: Duration = Duration::from_secs(2);
 /// While runs are driven, their messages are shown at least so often.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// How often the fleet hears that we are here.
-const SIGN: Duration = Duration::from_secs(5);
+/// How often the fleet hears that we are here, and what the workers print.
+const SIGN: Duration = Duration::from_secs(2);
 
 /// How long nobody takes a run that could not be driven.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
@@ -119,7 +119,9 @@ impl<'w> FleetWorker<'w> {
     /// Takes what is free, and listens for a while; `false` at the end.
     fn round(&mut self, worker: &Worker, output: &mut Output) -> Result<bool, Failure> {
         let is_stopping = self.options.stop.load(Ordering::Relaxed);
-        self.give_sign();
+        if self.give_sign() {
+            self.driven.iter().for_each(|run| self.hand_on(run));
+        }
         let mut is_idle = true;
         while !is_stopping && self.driven.len() < worker.runs as usize {
             match self
@@ -147,9 +149,10 @@ impl<'w> FleetWorker<'w> {
         Ok(true)
     }
 
-    fn give_sign(&mut self) {
+    /// Tells that we are here, if it is time.
+    fn give_sign(&mut self) -> bool {
         if self.signed.is_some_and(|signed| signed.elapsed() < SIGN) {
-            return;
+            return false;
         }
         let sign = WorkerSign {
             machine: &self.link.membership.machine,
@@ -160,6 +163,14 @@ impl<'w> FleetWorker<'w> {
         // If it is lost, the next one tells.
         let _ = self.link.store.worker_is_there(&sign);
         self.signed = Some(Instant::now());
+        true
+    }
+
+    /// Hands on what the workers of a run printed. What cannot be handed on now comes later.
+    fn hand_on(&self, run: &RunId) {
+        if let Ok(state) = self.context.state() {
+            let _ = fleet_logs::hand_on(&self.link.store, &state, run);
+        }
     }
 
     fn begin(&mut self, claimed: Claimed) {
@@ -183,6 +194,7 @@ impl<'w> FleetWorker<'w> {
                 WorkerMessage::Line(line) => output.say(&line),
                 WorkerMessage::Left(run, left) => {
                     self.driven.remove(&run);
+                    self.hand_on(&run);
                     self.let_go(&run, &left, output);
                     let end = left.clone().map_err(|failure| failure.to_string());
                     self.ends.insert(run.clone(), end);
