@@ -15,7 +15,7 @@
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
 //! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, and `backend`, which puts them together
-//! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`
+//! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`, `shipping`
 
 mod address;
 mod backend;
@@ -30,6 +30,7 @@ mod queue;
 mod read;
 mod rows;
 mod schema;
+mod shipping;
 mod spending;
 #[cfg(test)]
 mod tests;
@@ -45,3 +46,4 @@ pub use fleet_status::{FleetRun, FleetStatus, HeldLease, MachineRow, WorkerRow};
 pub use machines::{Joined, Machine, WorkerSign};
 pub use queue::{Claimed, FleetWait, LetGo, Placement, QueueWatch, QueuedRow};
 pub use schema::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE, SetUp, set_up};
+pub use shipping::ShippedCopies;

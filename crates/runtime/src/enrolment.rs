@@ -102,6 +102,15 @@ pub fn is_anybody_enrolled(state: &State) -> bool {
     listed.is_ok_and(|mut files| files.next().is_some())
 }
 
+/// Is the process of any session alive that holds a run?
+pub fn is_anybody_alive(state: &State) -> bool {
+    let files = session_files(state).unwrap_or_default();
+    let values = files.iter().filter_map(|path| read(path).ok().flatten());
+    let processes = values.filter_map(|value| parse_session(&value)?.process);
+    let mut states = processes.map(|process| evidence::process::state(&process));
+    states.any(|state| state == engine::ProcessState::Alive)
+}
+
 /// The content of the session's file. An unreadable file, or one of another session, is an error: the
 /// session is enrolled in an unknown run.
 pub fn of_session(state: &State, session: &SessionId) -> io::Result<Option<Enrolled>> {

@@ -20,6 +20,11 @@ pub enum AddressSource {
     File(PathBuf),
 }
 
+/// Has this machine joined a fleet? Looks at one file, and reads nothing.
+pub fn is_joined(state: &State) -> bool {
+    path_of(state).exists()
+}
+
 /// What this machine is in its fleet.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FleetMembership {

@@ -132,7 +132,7 @@ impl State {
     pub fn forget_runs(&self, is_there: impl Fn(&str) -> bool) {
         for kept in [
             "search", "backups", "copies", "headless", "guards", "views", "told", "witness",
-            "looks", "logs", "changes",
+            "looks", "logs", "changes", "shipping",
         ] {
             forget(&self.folder.join(kept), &is_there);
         }

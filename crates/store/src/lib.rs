@@ -10,7 +10,7 @@
 //! 2. stored bytes: `record`, `error`
 //! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verification`
 //! 4. rules that all stores share: `redaction`, `columns`, `journal`, `verifier`
-//! 5. the contract: `import`, `backend`, `export`; `parts`, of which other crates make stores
+//! 5. the contract: `import`, `backend`, `export`, `shipping`; `parts`, of which other crates make stores
 //! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
 mod backend;
@@ -33,6 +33,7 @@ pub mod parts;
 mod record;
 mod redaction;
 mod request;
+mod shipping;
 mod sqlite;
 mod stored;
 mod verification;
@@ -50,8 +51,9 @@ pub use key::{Key, KeyError};
 pub use lease::{Claim, Lease};
 pub use line::StoredEntry;
 pub use memory::Memory;
-pub use record::{Unreadable, entry_from_json, entry_to_json};
+pub use record::{Unreadable, entry_from_json, entry_to_json, hashes};
 pub use request::{Collect, Commit, Content, NewRun};
+pub use shipping::{Adoption, Announcement, CopyState, JournalCopies, Receipt};
 pub use sqlite::{Access, Compile, FoundCompiled, Group, Loss, Salvaged, Sqlite, salvage};
 pub use stored::{Collected, RunSummary, StoredRun, Transacted};
 pub use verification::{Fault, FaultKind, Verification};

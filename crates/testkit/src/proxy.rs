@@ -1,8 +1,8 @@
-//! A proxy on loopback that breaks as networks do: it stalls, delays, cuts, or loses an answer at the wrong moment.
+//! A proxy on loopback that counts connections and breaks as networks do: it stalls, delays, cuts, or loses an answer at the wrong moment.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -31,6 +31,7 @@ struct Network {
     way: Mutex<Way>,
     changed: Condvar,
     connections: Mutex<Vec<TcpStream>>,
+    accepted: AtomicUsize,
 }
 
 impl Proxy {
@@ -43,11 +44,13 @@ impl Proxy {
             way: Mutex::new(Way::Open),
             changed: Condvar::new(),
             connections: Mutex::default(),
+            accepted: AtomicUsize::new(0),
         });
         let port = listener.local_addr().expect("it has an address").port();
         let accepting = Arc::clone(&network);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
+                accepting.accepted.fetch_add(1, Ordering::SeqCst);
                 accepting.accept(client);
             }
         });
@@ -56,6 +59,11 @@ impl Proxy {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// How often anybody has connected.
+    pub fn connections(&self) -> usize {
+        self.network.accepted.load(Ordering::SeqCst)
     }
 
     /// Hands new connections on to another port from now on.

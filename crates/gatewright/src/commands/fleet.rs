@@ -2,6 +2,8 @@
 
 #[cfg(feature = "fleet")]
 mod database;
+#[cfg(feature = "fleet")]
+mod ship;
 
 use std::path::PathBuf;
 
@@ -19,7 +21,8 @@ use crate::output::Output;
 /// `setup` creates the tables and three roles in a database, once: `gatewright_drive` for machines that drive runs,
 /// `gatewright_ship` for machines that only add to shipped journals, and `gatewright_read` for those who look.
 /// `join` makes this machine a member, `status` shows machines, workers, runs, leases and clocks, `leave` ends the
-/// membership. The password is never shown.
+/// membership. `ship` copies the journals of guarded runs to the database; sessions start it in the background.
+/// The password is never shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Fleet {
     /// What to do
@@ -40,6 +43,12 @@ pub(crate) struct Fleet {
     /// The machine's name in the fleet, for `join` [default: its host name]
     #[arg(long, value_name = "NAME", value_parser = label)]
     name: Option<String>,
+    /// For `ship`: ship what is there now, and end
+    #[arg(long)]
+    once: bool,
+    /// For `ship` in the background: the state folder
+    #[arg(long, value_name = "FOLDER", hide = true, conflicts_with = "once")]
+    detached: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -48,11 +57,15 @@ enum FleetAct {
     Join,
     Status,
     Leave,
+    Ship,
 }
 
 impl Fleet {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        person_only::require_person(context, "fleet", Held::Nobody)?;
+        // Whoever ships adds copies of what is there. Hooks of a session start it, too.
+        if self.act != FleetAct::Ship {
+            person_only::require_person(context, "fleet", Held::Nobody)?;
+        }
         self.check()?;
         self.with_database(context, output)?;
         Ok(Exit::Success)
@@ -69,15 +82,30 @@ impl Fleet {
             .hint(
                 "add postgres://USER:PASSWORD@HOST:PORT/DATABASE, --variable NAME or --file FILE",
             )),
-            FleetAct::Status | FleetAct::Leave if has_source => Err(Failure::usage(
-                "this takes no address: it is about the fleet that this machine has joined",
-            )
-            .hint("leave the address out")),
-            FleetAct::Setup | FleetAct::Status | FleetAct::Leave if has_details => Err(
-                Failure::usage("labels and a name are given to a machine that joins")
-                    .hint("leave them out, or use `gatewright fleet join`"),
-            ),
-            FleetAct::Setup | FleetAct::Join | FleetAct::Status | FleetAct::Leave => Ok(()),
+            FleetAct::Status | FleetAct::Leave | FleetAct::Ship if has_source => {
+                Err(Failure::usage(
+                    "this takes no address: it is about the fleet that this machine has joined",
+                )
+                .hint("leave the address out"))
+            }
+            FleetAct::Setup | FleetAct::Status | FleetAct::Leave | FleetAct::Ship
+                if has_details =>
+            {
+                Err(
+                    Failure::usage("labels and a name are given to a machine that joins")
+                        .hint("leave them out, or use `gatewright fleet join`"),
+                )
+            }
+            FleetAct::Setup | FleetAct::Join | FleetAct::Status | FleetAct::Leave
+                if self.once || self.detached.is_some() =>
+            {
+                Err(Failure::usage("--once is for `gatewright fleet ship`").hint("leave it out"))
+            }
+            FleetAct::Setup
+            | FleetAct::Join
+            | FleetAct::Status
+            | FleetAct::Leave
+            | FleetAct::Ship => Ok(()),
         }
     }
 
@@ -104,6 +132,11 @@ impl Fleet {
                 database::join(context, output, source, self.name.as_deref(), &self.labels)
             }
             (FleetAct::Leave, _) => database::leave(context, output),
+            (FleetAct::Ship, _) => match &self.detached {
+                Some(folder) => ship::detached(folder),
+                None if self.once => ship::once(context, output),
+                None => ship::in_front(context, output),
+            },
             (FleetAct::Status, _) | (FleetAct::Setup | FleetAct::Join, None) => {
                 database::status(context, output)
             }

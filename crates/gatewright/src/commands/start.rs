@@ -17,7 +17,9 @@ use runtime::idempotency::{self, KeyedCommand};
 use runtime::run_branch::PlaceWish;
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, find_run, params, person_only, session_run, start_time, task_graph_file};
+use runtime::{
+    clock, find_run, params, person_only, session_run, shipping, start_time, task_graph_file,
+};
 use views::Style;
 
 use self::fleet_queue::{FleetArguments, FleetQueue};
@@ -148,6 +150,7 @@ impl Start {
                 Failure::usage("--runner, --stand-in, --answer and --notify are for headless runs");
             return Err(failure.hint("type `gatewright run`, or add --queue").into());
         }
+        let is_guarded = matches!(holder, Holder::Session { .. });
         let fleet = self.fleet.open(context)?;
         let mut workspace =
             Workspace::for_writing(fleet.as_ref().map_or(context, FleetQueue::context))?;
@@ -164,6 +167,9 @@ impl Start {
         let started = self.new.start(&mut workspace, task, mode)?;
         if let (Some(fleet), Started::Run(opened) | Started::Earlier(opened)) = (&fleet, &started) {
             fleet.enqueue(opened, output)?;
+        }
+        if is_guarded {
+            shipping::wake(&workspace.state);
         }
         for notice in std::mem::take(&mut workspace.notices) {
             output.say(&notice);

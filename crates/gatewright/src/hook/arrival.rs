@@ -18,7 +18,7 @@ use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
-use runtime::{find_run, ids, unused_runs};
+use runtime::{find_run, ids, shipping, unused_runs};
 use store::RunSummary;
 
 use super::call::HookCall;
@@ -369,8 +369,10 @@ impl Arriving<'_> {
             notices: Vec::new(),
         };
         if let What::SessionStarted { .. } = self.payload.what {
-            attach(&mut guarded, None)
-        } else if let What::CommandTyped { .. } = self.payload.what {
+            return attach(&mut guarded, None);
+        }
+        shipping::wake(&guarded.workspace.state);
+        if let What::CommandTyped { .. } = self.payload.what {
             Ok(begun(&guarded))
         } else {
             event::answer(&mut guarded, &HookCall::first(self.event, self.payload))
@@ -441,6 +443,7 @@ pub(super) fn attach(
         )));
     }
     give_run_id(guarded);
+    shipping::wake(&guarded.workspace.state);
     told_text::note(&guarded.workspace.state, &guarded.session, &decided);
     let standing = views::session_prompt(&decided.opened.pipeline, decided.opened.run());
     let context = match &decided.reply {

@@ -39,6 +39,7 @@ mod reports;
 mod runners;
 mod scenarios;
 mod serve;
+mod shipping;
 mod starting;
 mod step;
 mod story;

@@ -87,6 +87,7 @@ fn every_command_is_a_persons_or_anybodys() {
         "diff r-test",
         "dry-run small.toml",
         "exit-codes",
+        "fleet ship --once",
         "graph small.toml",
         "history",
         "hook",

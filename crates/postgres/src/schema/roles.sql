@@ -28,3 +28,25 @@ GRANT DELETE ON gatewright.definitions, gatewright.definition_files, gatewright.
     gatewright.holds, gatewright.machines, gatewright.workers, gatewright.queue, gatewright.caps TO gatewright_drive;
 
 GRANT INSERT ON gatewright.shipped TO gatewright_ship, gatewright_drive;
+
+-- These act with the rights of the owner, so each is only for those who need it.
+REVOKE EXECUTE ON FUNCTION
+    gatewright.join_machine(text, text, text[], text, bigint),
+    gatewright.machine_is_there(text),
+    gatewright.announce(text, text, text, bytea, text, text[], bytea[]),
+    gatewright.ship_content(bytea, bytea),
+    gatewright.ship(text, text, bigint, bytea, bigint[], text[], text[], bytea[]),
+    gatewright.shipped_tip(text, text),
+    gatewright.shipped_tips(text, text[]),
+    gatewright.adopt(text, text, bigint, bytea, text, text, text, boolean)
+    FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION
+    gatewright.join_machine(text, text, text[], text, bigint),
+    gatewright.machine_is_there(text),
+    gatewright.announce(text, text, text, bytea, text, text[], bytea[]),
+    gatewright.ship_content(bytea, bytea),
+    gatewright.ship(text, text, bigint, bytea, bigint[], text[], text[], bytea[])
+    TO gatewright_ship, gatewright_drive;
+GRANT EXECUTE ON FUNCTION gatewright.shipped_tip(text, text), gatewright.shipped_tips(text, text[])
+    TO gatewright_ship, gatewright_drive, gatewright_read;
+GRANT EXECUTE ON FUNCTION gatewright.adopt(text, text, bigint, bytea, text, text, text, boolean) TO gatewright_drive;

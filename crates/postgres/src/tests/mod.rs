@@ -6,6 +6,7 @@ mod driving;
 mod fleet;
 mod refusals;
 mod roles;
+mod shipping;
 mod statements;
 
 use store::Access;

@@ -106,7 +106,7 @@ pub fn entry_from_json(line: &str) -> Result<Entry, Unreadable> {
 }
 
 /// Every hash in the entry: contents, trees and its definition.
-pub(crate) fn hashes(entry: &Entry) -> Vec<Hash> {
+pub fn hashes(entry: &Entry) -> Vec<Hash> {
     struct HashCollector(Vec<Hash>);
     impl Visitor for HashCollector {
         fn hash(&mut self, hash: Hash) {

@@ -7,7 +7,7 @@ use pg_store::{Address, FleetRun, FleetStatus, Machine, MachineRow, Postgres};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::fleet_membership::{AddressSource, FleetMembership};
-use runtime::{ids, lease_holder};
+use runtime::{ids, lease_holder, shipping};
 use serde_json::{Value, json};
 use store::Access;
 
@@ -72,6 +72,7 @@ pub(super) fn join(
         labels,
     };
     membership.save(&state)?;
+    shipping::forget_positions(&state)?;
     if joined.name != name {
         output.say(&format!(
             "another machine is called {name}, so this one is called {}",
@@ -119,6 +120,19 @@ pub(super) fn status(context: &Context, output: &mut Output) -> Result<(), Failu
         |_| text(&address, &membership, &status),
         || json(&address, &membership, &status),
     )
+}
+
+pub(super) fn joined(context: &Context) -> Result<FleetMembership, Failure> {
+    FleetMembership::load(&context.state()?)?.ok_or_else(|| {
+        Failure::refused("this machine has not joined a fleet")
+            .hint("join one with `gatewright fleet join ADDRESS`")
+    })
+}
+
+fn open(membership: &FleetMembership, access: Access) -> Result<(Address, Postgres), Failure> {
+    let address = Address::parse(&membership.source.read()?)?;
+    let store = Postgres::open(&address, access)?;
+    Ok((address, store))
 }
 
 fn tell_skew(output: &mut Output, skew: i64) {

@@ -13,6 +13,7 @@ mod forged;
 mod handing;
 mod held;
 mod identity;
+mod in_a_fleet;
 mod interrupted;
 mod lists;
 mod models;

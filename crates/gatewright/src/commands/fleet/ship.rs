@@ -1,0 +1,142 @@
+//! `gatewright fleet ship`: copies the journals of guarded runs to the fleet's database.
+
+use std::path::Path;
+
+use pg_store::{Address, ShippedCopies};
+use runtime::context::Context;
+use runtime::enrolment;
+use runtime::failure::Failure;
+use runtime::fleet_membership::FleetMembership;
+use runtime::shipping::{self, Halt, Passed, Shipper, ShippingLog, Told, Watch};
+use runtime::state::State;
+use serde_json::{Value, json};
+use store::{Access, JournalCopies, Sqlite};
+
+use super::database::joined;
+use crate::output::Output;
+
+/// Ships what is there, and ends.
+pub(super) fn once(context: &Context, output: &mut Output) -> Result<(), Failure> {
+    let state = context.state()?;
+    let copies = connect(&joined(context)?)?;
+    let passed = match Sqlite::open(state.folder(), Access::Read) {
+        Err(store::Error::Absent { .. }) => Passed::default(),
+        opened => Shipper::new(&state).pass(&opened?, copies.as_ref())?,
+    };
+    for line in problems(&passed) {
+        output.say(&line);
+    }
+    output.facts(|_| format!("{}\n", summary(&passed)), || json(&passed))
+}
+
+/// Ships until the person ends it.
+pub(super) fn in_front(context: &Context, output: &mut Output) -> Result<(), Failure> {
+    let state = context.state()?;
+    let membership = joined(context)?;
+    // What is wrong with the address or the database is said at once.
+    connect(&membership)?;
+    let Some(_lock) = shipping::lock(&state) else {
+        return Err(
+            Failure::refused("another process ships the journals of this machine already")
+                .hint("ship what is there now with `gatewright fleet ship --once`"),
+        );
+    };
+    output.say("shipping the journals of guarded runs; Ctrl-C ends it");
+    shipping::watch(&mut Watch {
+        state: &state,
+        idle: shipping::IDLE,
+        is_anybody_there: &|| true,
+        connect: &mut || connect(&membership),
+        tell: &mut |told| lines(&told).iter().for_each(|line| output.say(line)),
+    });
+    Ok(())
+}
+
+/// Ships in the background: nobody reads what it says but the log, and it ends by itself.
+pub(super) fn detached(folder: &Path) -> Result<(), Failure> {
+    let state = State::new(folder.to_owned());
+    let Some(_lock) = shipping::lock(&state) else {
+        return Ok(());
+    };
+    let mut log = ShippingLog::of(&state);
+    shipping::watch(&mut Watch {
+        state: &state,
+        idle: shipping::IDLE,
+        is_anybody_there: &|| enrolment::is_anybody_alive(&state),
+        connect: &mut || match FleetMembership::load(&state)? {
+            Some(membership) => connect(&membership),
+            None => Err(Failure::refused("this machine has left its fleet")),
+        },
+        tell: &mut |told| lines(&told).iter().for_each(|line| log.line(line)),
+    });
+    Ok(())
+}
+
+fn connect(membership: &FleetMembership) -> Result<Box<dyn JournalCopies>, Failure> {
+    let address = Address::parse(&membership.source.read()?)?;
+    let copies = ShippedCopies::open(&address, Access::Write, &membership.machine)?;
+    Ok(Box::new(copies))
+}
+
+fn lines(told: &Told<'_>) -> Vec<String> {
+    match told {
+        Told::Failed(failure) => vec![format!("not shipped, and retried: {failure}")],
+        Told::Passed(passed) => {
+            let shipped = (passed.entries > 0).then(|| summary(passed));
+            shipped.into_iter().chain(problems(passed)).collect()
+        }
+    }
+}
+
+fn summary(passed: &Passed) -> String {
+    match passed.entries {
+        0 => "nothing new to ship".to_owned(),
+        1 => "shipped 1 entry of 1 run".to_owned(),
+        entries => format!("shipped {entries} entries of {} runs", passed.runs),
+    }
+}
+
+fn problems(passed: &Passed) -> Vec<String> {
+    let halted = passed.halted.iter();
+    let halted = halted.map(|(run, halt)| format!("{run}: {}", halt_words(halt)));
+    let failed = passed.failed.iter();
+    let failed = failed.map(|(run, failure)| format!("{run}: not shipped: {failure}"));
+    halted.chain(failed).collect()
+}
+
+/// Why nothing more of a run is shipped, for people.
+fn halt_words(halt: &Halt) -> String {
+    match halt {
+        Halt::Differs { at } => format!(
+            "the journal and its shipped copy differ at entry {at}, and nothing more is shipped: run `gatewright verify`"
+        ),
+        Halt::RolledBack { entries } => format!(
+            "the journal has {entries} entries and its shipped copy has more, and nothing more is shipped: run \
+             `gatewright verify`"
+        ),
+        Halt::Adopted(adoption) => views::line(&format!(
+            "{} adopted it on {} at entry {}, and the run goes on there: nothing more is shipped from here",
+            adoption.person, adoption.by, adoption.entry
+        )),
+    }
+}
+
+fn json(passed: &Passed) -> Value {
+    let halted = passed.halted.iter().map(|(run, halt)| {
+        let (code, at) = match halt {
+            Halt::Differs { at } => ("rewritten", *at),
+            Halt::RolledBack { entries } => ("rolled_back", *entries),
+            Halt::Adopted(adoption) => ("adopted", adoption.entry),
+        };
+        json!({ "run": run.as_str(), "why": code, "entry": at })
+    });
+    let failed = passed.failed.iter();
+    let failed =
+        failed.map(|(run, failure)| json!({ "run": run.as_str(), "why": failure.to_string() }));
+    json!({
+        "entries": passed.entries,
+        "runs": passed.runs,
+        "halted": halted.collect::<Vec<_>>(),
+        "failed": failed.collect::<Vec<_>>(),
+    })
+}

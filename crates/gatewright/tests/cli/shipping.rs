@@ -1,0 +1,147 @@
+//! `gatewright fleet ship`: the journals of guarded runs are copied to a real PostgreSQL.
+
+use serde_json::Value;
+use testkit::database::Server;
+use testkit::{Project, Ran};
+
+use crate::fixture::{RUN, entries, fact, project, run, says_one_line, trusted};
+
+/// A project with a run that a guarded session holds.
+pub(crate) fn guarded() -> Project {
+    let project = trusted();
+    let words = ["start", "small.toml", "--task", "x", "--id", RUN];
+    let mut command = project.command(words);
+    command.env("CLAUDECODE", "1");
+    command.env("CLAUDE_CODE_SESSION_ID", "session-1");
+    Ran::from(command.output().unwrap()).succeeds();
+    project
+}
+
+/// A server with a database for the fleet, and its address.
+pub(crate) fn fleet() -> (Server, String) {
+    let server = Server::start();
+    let address = server.database("team");
+    project().run(["fleet", "setup", &address]).succeeds();
+    (server, address)
+}
+
+/// The same project as a machine of the fleet. Nothing ships in the background: its run began before.
+pub(crate) fn machine(address: &str, name: &str) -> Project {
+    let project = guarded();
+    join(&project, address, name);
+    project
+}
+
+pub(crate) fn join(project: &Project, address: &str, name: &str) {
+    project
+        .run(["fleet", "join", address, "--name", name])
+        .succeeds();
+}
+
+/// One more entry, and its number.
+pub(crate) fn one_more(project: &Project, name: &str) -> usize {
+    project.person(["checkpoint", RUN, name], "").succeeds();
+    entries(project, RUN)
+}
+
+pub(crate) fn ship(project: &Project) -> Value {
+    fact(project, "fleet ship --once")
+}
+
+fn copied(server: &Server) -> String {
+    server.sql(
+        "team",
+        "SELECT string_agg(encode(hash, 'hex'), ' ' ORDER BY number) FROM gatewright.shipped",
+    )
+}
+
+fn hashes(project: &Project) -> String {
+    let export = run(project, &format!("export {RUN}")).succeeds().stdout;
+    let lines = export
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let lines = lines.filter(|line: &Value| line["kind"] == "entry");
+    let hashes: Vec<String> = lines
+        .map(|line| line["hash"].as_str().unwrap().to_owned())
+        .collect();
+    hashes.join(" ")
+}
+
+#[test]
+fn what_is_new_is_shipped_and_after_an_outage_the_rest() {
+    let (server, address) = fleet();
+    let machine = machine(&address, "one");
+    let first = ship(&machine);
+    assert_eq!(first["entries"], entries(&machine, RUN));
+    assert_eq!(copied(&server), hashes(&machine));
+    assert_eq!(ship(&machine)["entries"], 0);
+
+    server.crash();
+    one_more(&machine, "a");
+    says_one_line(run(&machine, "fleet ship --once"), 4, &["cannot reach"]);
+    one_more(&machine, "b");
+    server.start_again();
+    assert_eq!(ship(&machine)["entries"], 2);
+    assert_eq!(copied(&server), hashes(&machine));
+
+    // Who has forgotten how far the copy is asks the database, and sends nothing twice.
+    std::fs::remove_dir_all(machine.state().join("shipping")).unwrap();
+    one_more(&machine, "c");
+    assert_eq!(ship(&machine)["entries"], 1);
+    assert_eq!(copied(&server), hashes(&machine));
+}
+
+#[test]
+fn the_definition_and_the_contents_of_a_run_are_shipped_with_it() {
+    let (server, address) = fleet();
+    let machine = machine(&address, "one");
+    ship(&machine);
+    let files = "SELECT convert_from(f.bytes, 'UTF8') FROM gatewright.shipped_files f \
+                 JOIN gatewright.shipped_runs r USING (definition) WHERE f.path = 'small.toml'";
+    assert_eq!(
+        server.sql("team", files).trim(),
+        crate::fixture::SMALL.trim()
+    );
+}
+
+#[test]
+fn a_user_who_may_only_ship_joins_and_ships() {
+    let (server, _) = fleet();
+    let role = "CREATE USER carrier PASSWORD 'x' IN ROLE gatewright_ship";
+    server.sql("team", role);
+    let address = server.address_of("carrier", "x", "team");
+    let machine = machine(&address, "one");
+    ship(&machine);
+    one_more(&machine, "a");
+    assert_eq!(ship(&machine)["entries"], 1);
+    assert_eq!(copied(&server), hashes(&machine));
+    says_one_line(run(&machine, "fleet status"), 4, &["may not"]);
+    for statement in [
+        "SELECT * FROM gatewright.shipped",
+        "SELECT gatewright.adopt('m', 'r', 1, '', 'n', 'n', 'p', true)",
+        "DELETE FROM gatewright.shipped_runs",
+        "INSERT INTO gatewright.adoptions SELECT 'm', 'r', 1, '', 'n', 'n', 'p'",
+    ] {
+        assert!(server.try_sql(&address, statement).is_err(), "{statement}");
+    }
+}
+
+#[test]
+fn another_journal_of_the_same_run_is_not_shipped_over_the_first() {
+    let (server, address) = fleet();
+    let machine = machine(&address, "one");
+    one_more(&machine, "a");
+    ship(&machine);
+    // As somebody who goes back to an older store, and goes on from there.
+    let before = copied(&server);
+    let other = guarded();
+    let membership = std::fs::read(machine.state().join("fleet.json")).unwrap();
+    std::fs::write(other.state().join("fleet.json"), membership).unwrap();
+    one_more(&other, "b");
+    let halted = ship(&other);
+    assert_eq!(halted["entries"], 0);
+    assert_eq!(halted["halted"][0]["why"], "rewritten");
+    assert_eq!(copied(&server), before);
+    // It is said once.
+    assert_eq!(ship(&other)["halted"], serde_json::json!([]));
+}
