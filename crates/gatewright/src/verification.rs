@@ -1,27 +1,34 @@
 //! Verifies journals: recomputes every hash chain and locates damage.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use engine::{Driver, RunId};
 use runtime::failure::Failure;
+use runtime::shipped_copy::{CopyReport, CopyVerdict};
 use runtime::workspace::Workspace;
 use runtime::{find_run, run_audit, witness};
 use serde_json::{Value, json};
-use store::{Backend, Fault, StoredRun, Verification};
+use store::{Adoption, Backend, Fault, StoredRun, Verification};
 use views::{Paint, Style};
+
+use crate::commands::status::adoption_json;
 
 /// The result for one run.
 pub(crate) struct RunReport {
     run: RunId,
     verification: Verification,
     marks: RunMarks,
+    /// What the shipped copy says, if there is one to compare.
+    copy: Option<CopyReport>,
+    adoption: Option<Adoption>,
 }
 
 /// Facts that a reader must know even if the journal is intact.
 #[derive(Default)]
 struct RunMarks {
     unwitnessed: bool,
+    guarded: bool,
     /// The number of unjudged events.
     unjudged: u32,
     /// The number of changes outside a worker's folder.
@@ -38,6 +45,18 @@ pub(crate) struct Findings {
     reports: Vec<RunReport>,
     /// Errors of the database itself.
     pages: Vec<String>,
+    pub comparison: Comparison,
+}
+
+/// Were the journals compared with their shipped copies?
+#[derive(Default)]
+pub(crate) enum Comparison {
+    #[default]
+    NoFleet,
+    Compared,
+    NotCompared {
+        why: String,
+    },
 }
 
 /// Verifies these runs, or all recorded runs and the database.
@@ -53,7 +72,11 @@ pub(crate) fn verify(workspace: &mut Workspace<'_>, words: &[String]) -> Result<
         let reports = reports(workspace, all)?;
         let mut pages = workspace.store.check_pages()?;
         pages.extend(unexplained(workspace, &reports)?);
-        return Ok(Findings { reports, pages });
+        return Ok(Findings {
+            reports,
+            pages,
+            ..Findings::default()
+        });
     }
     let named = words.iter().map(|word| match RunId::parse(word) {
         // A run that has vanished from the journal is still in the record.
@@ -63,7 +86,7 @@ pub(crate) fn verify(workspace: &mut Workspace<'_>, words: &[String]) -> Result<
     let named = named.collect::<Result<_, _>>()?;
     Ok(Findings {
         reports: reports(workspace, named)?,
-        pages: Vec::new(),
+        ..Findings::default()
     })
 }
 
@@ -98,6 +121,7 @@ fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failur
     let marks = match workspace.store.run(&run) {
         Ok(Some(stored)) => RunMarks {
             unwitnessed: stored.run.driver == Driver::ByHand,
+            guarded: stored.run.driver == Driver::Guarded,
             unjudged: stored.run.unjudged,
             outside: stored.run.outside.unwrap_or(0),
             overrides: stored.run.overrides.iter().map(override_line).collect(),
@@ -111,6 +135,8 @@ fn report(workspace: &mut Workspace<'_>, run: RunId) -> Result<RunReport, Failur
         run,
         verification,
         marks,
+        copy: None,
+        adoption: None,
     })
 }
 
@@ -146,6 +172,39 @@ impl Findings {
         reports.any(|report| !report.marks.unrecorded.is_empty())
     }
 
+    pub(crate) fn runs(&self) -> Vec<RunId> {
+        self.reports
+            .iter()
+            .map(|report| report.run.clone())
+            .collect()
+    }
+
+    /// Adds what the shipped copies say. Only guarded runs are shipped, and a run of which something was.
+    pub(crate) fn add_copies(&mut self, mut copies: BTreeMap<RunId, CopyReport>) {
+        for report in &mut self.reports {
+            let copy = copies.remove(&report.run);
+            let copy =
+                copy.filter(|copy| report.marks.guarded || copy.verdict != CopyVerdict::NotShipped);
+            report.adoption = copy.as_ref().and_then(|copy| copy.adoption.clone());
+            report.copy = copy;
+        }
+    }
+
+    pub(crate) fn note_adoptions(&mut self, known: impl Fn(&RunId) -> Option<Adoption>) {
+        for report in &mut self.reports {
+            report.adoption = known(&report.run);
+        }
+    }
+
+    /// Is a journal not the one that was shipped?
+    pub(crate) fn has_other_copies(&self) -> bool {
+        let copies = self
+            .reports
+            .iter()
+            .filter_map(|report| report.copy.as_ref());
+        copies.into_iter().any(|copy| copy.verdict.is_damage())
+    }
+
     pub(crate) fn text(&self, paint: Paint) -> String {
         if self.reports.is_empty() && self.pages.is_empty() {
             return "there are no runs to verify\n".to_owned();
@@ -163,7 +222,12 @@ impl Findings {
 
     pub(crate) fn json(&self) -> Value {
         let runs: Vec<Value> = self.reports.iter().map(RunReport::json).collect();
-        json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages })
+        let copies = match &self.comparison {
+            Comparison::NoFleet => Value::Null,
+            Comparison::Compared => json!({ "compared": true, "agree": !self.has_other_copies() }),
+            Comparison::NotCompared { why } => json!({ "compared": false, "why": why }),
+        };
+        json!({ "intact": self.is_intact(), "runs": runs, "database": self.pages, "copies": copies })
     }
 }
 
@@ -190,10 +254,18 @@ impl RunReport {
             _ => "entries",
         };
         let mut text = format!(
-            "{}  {}  {entries} {noun}, {anchored} anchored{unwitnessed}\n",
+            "{}  {}  {entries} {noun}, {anchored} anchored{}{unwitnessed}\n",
             self.run,
-            paint.on(style, word)
+            paint.on(style, word),
+            self.shipped_words()
         );
+        if let Some(line) = self.copy_line() {
+            let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
+        }
+        if let Some(adoption) = &self.adoption {
+            let line = views::adopted_elsewhere(adoption.entry, &adoption.by, &adoption.person);
+            let _ = writeln!(text, "  {}", paint.on(Style::Wait, &line));
+        }
         if self.marks.unjudged > 0 {
             let line = views::unjudged_words(self.marks.unjudged);
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
@@ -217,6 +289,44 @@ impl RunReport {
             let _ = writeln!(text, "  {}", paint.on(Style::Bad, &line));
         }
         text
+    }
+
+    fn shipped_words(&self) -> String {
+        match self.copy.as_ref().map(|copy| copy.verdict) {
+            Some(CopyVerdict::NotShipped) => ", 0 shipped".to_owned(),
+            Some(CopyVerdict::Agrees { entries }) => format!(", {entries} shipped"),
+            Some(CopyVerdict::Rewritten { .. } | CopyVerdict::RolledBack { .. }) | None => {
+                String::new()
+            }
+        }
+    }
+
+    fn copy_line(&self) -> Option<String> {
+        let verdict = self.copy.as_ref()?.verdict;
+        let word = verdict.word();
+        match verdict {
+            CopyVerdict::NotShipped | CopyVerdict::Agrees { .. } => None,
+            CopyVerdict::Rewritten { entry } => Some(format!(
+                "entry {entry}: {word}: the copy in the fleet's database has another entry"
+            )),
+            CopyVerdict::RolledBack { shipped } => Some(format!(
+                "entry {}: {word}: the copy in the fleet's database has {shipped} entries",
+                self.verification.entries
+            )),
+        }
+    }
+
+    fn copy_json(&self) -> Value {
+        let Some(copy) = &self.copy else {
+            return Value::Null;
+        };
+        let (entries, entry) = match copy.verdict {
+            CopyVerdict::NotShipped => (Some(0), None),
+            CopyVerdict::Agrees { entries } => (Some(entries), None),
+            CopyVerdict::Rewritten { entry } => (None, Some(entry)),
+            CopyVerdict::RolledBack { shipped } => (Some(shipped), None),
+        };
+        json!({ "verdict": copy.verdict.word(), "entries": entries, "entry": entry })
     }
 
     fn json(&self) -> Value {
@@ -244,6 +354,8 @@ impl RunReport {
             "unguarded": texts(self.marks.unguarded.iter().chain(&self.marks.unrecorded)),
             "unrecorded": texts(self.marks.unrecorded.iter()),
             "overrides": self.marks.overrides,
+            "copy": self.copy_json(),
+            "adopted": self.adoption.as_ref().map(adoption_json),
             "faults": faults.iter().map(fault).collect::<Vec<_>>(),
         })
     }

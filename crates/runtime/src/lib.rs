@@ -55,6 +55,7 @@ pub mod run_details;
 mod run_environment;
 pub mod runners;
 pub mod session_run;
+pub mod shipped_copy;
 pub mod shipping;
 pub mod signals;
 pub mod signs;

@@ -77,5 +77,6 @@ pub use template::{Template, TemplateError};
 pub use template_check::{own_templates, template_problems};
 pub use view_input::ViewInput;
 pub use why::why;
+pub use words::adopted_elsewhere;
 pub use words::limit as limit_words;
 pub use words::stage_kind;

@@ -218,3 +218,10 @@ pub(crate) fn reach(reach: TreeAccess) -> &'static str {
         TreeAccess::MayWrite => "may_write",
     }
 }
+
+/// What is said about a run on the machine that it was adopted from.
+pub fn adopted_elsewhere(entry: u64, machine: &str, person: &str) -> String {
+    crate::line(&format!(
+        "{person} adopted this run on {machine} at entry {entry}: it goes on there, and what came later here is only here"
+    ))
+}

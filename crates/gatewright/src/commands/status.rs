@@ -7,10 +7,11 @@ use runtime::context::Context;
 use runtime::facts::{RunReader, RunsReader};
 use runtime::failure::Failure;
 use runtime::lease_holder;
+use runtime::shipping::{self, Halt};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
-use store::Backend as _;
+use store::{Adoption, Backend as _};
 use views::facts::Inbox;
 use views::{Paint, Style};
 
@@ -41,11 +42,13 @@ impl Status {
         let driver = lease_holder::driver(workspace.store.lease(&run)?.as_ref());
         let conversations = conversation::commands(&workspace.state, &opened);
         let damage = Damage::find(&workspace, &run)?;
+        let adoption = adoption(&workspace, &run);
         let text = |paint: Paint| {
             format!(
-                "{}{}{}{}{}",
+                "{}{}{}{}{}{}",
                 waiting_line(waiting, paint),
                 view.text(paint),
+                adopted(adoption.as_ref(), paint),
                 decided(&opened, driver.as_deref()),
                 opened_by(&conversations),
                 damage.as_ref().map(|it| it.text(paint)).unwrap_or_default()
@@ -56,6 +59,7 @@ impl Status {
             facts["driven_by"] = driver.as_deref().into();
             facts["conversations"] = conversations.iter().map(conversation_json).collect();
             facts["damage"] = damage.as_ref().map(Damage::what).into();
+            facts["adopted"] = adoption.as_ref().map(adoption_json).into();
             facts["waiting_runs"] = waiting.into();
             facts
         };
@@ -104,6 +108,26 @@ impl Damage {
         let line = views::line(&format!("{word}: {what}; type `gatewright verify`"));
         format!("\n{}\n", paint.on(Style::Bad, &line))
     }
+}
+
+/// Another machine goes on with the run, as the process that ships was told.
+fn adoption(workspace: &Workspace<'_>, run: &RunId) -> Option<Adoption> {
+    match shipping::halt_of(&workspace.state, run)? {
+        Halt::Adopted(adoption) => Some(adoption),
+        Halt::Differs { .. } | Halt::RolledBack { .. } => None,
+    }
+}
+
+fn adopted(adoption: Option<&Adoption>, paint: Paint) -> String {
+    adoption.map_or_else(String::new, |it| {
+        let line = views::adopted_elsewhere(it.entry, &it.by, &it.person);
+        format!("\n{}\n", paint.on(Style::Bad, &line))
+    })
+}
+
+/// The same for other programs.
+pub(crate) fn adoption_json(adoption: &Adoption) -> Value {
+    json!({ "by": adoption.by, "person": adoption.person, "entry": adoption.entry })
 }
 
 /// How a person opens the latest conversations.

@@ -1,6 +1,7 @@
 //! `gatewright verify`: recomputes the hash chain of every run, judges its decisions again, and
 //! locates damage.
 
+mod copies;
 mod repair;
 
 use engine::Held;
@@ -11,7 +12,7 @@ use runtime::workspace::Workspace;
 
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::verification::{Findings, verify};
+use crate::verification::{Comparison, Findings, verify};
 
 /// Verify the hash chains: finds altered, removed, reordered and truncated entries
 ///
@@ -22,6 +23,9 @@ use crate::verification::{Findings, verify};
 ///
 /// The chain is tamper-evident, not tamper-proof. Entries shown as anchored are also confirmed by a
 /// second file.
+///
+/// On a machine of a fleet the journals of guarded runs are also compared with their copies in the database.
+/// A journal that was rewritten or rolled back since it was shipped gives the exit code 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
     /// Runs, by id or its first characters [default: all runs]
@@ -39,7 +43,11 @@ impl Verify {
             return repair::repair(context, output);
         }
         let findings = match Workspace::if_exists(context)? {
-            Some(mut workspace) => verify(&mut workspace, &self.runs)?,
+            Some(mut workspace) => {
+                let mut findings = verify(&mut workspace, &self.runs)?;
+                copies::compare(&workspace, &mut findings);
+                findings
+            }
             None if self.runs.is_empty() => Findings::default(),
             None => return Err(Failure::not_found("there are no runs yet").hint("start one")),
         };
@@ -49,13 +57,23 @@ impl Verify {
                 "the store is now read-only; `gatewright verify --repair` saves the intact part",
             );
         }
+        if let Comparison::NotCompared { why } = &findings.comparison {
+            output.say(&format!(
+                "the copies in the fleet's database were not compared: {why}"
+            ));
+        }
+        if findings.has_other_copies() {
+            output.say(
+                "a journal is not the one that this machine has shipped: the copy in the fleet's database shows what it was",
+            );
+        }
         if findings.has_news() {
             output.say(
                 "some work was not guarded; the run records it at the session's next event, and \
                  then completes only after `gatewright answer continue`",
             );
         }
-        if findings.is_intact() && !findings.has_news() {
+        if findings.is_intact() && !findings.has_news() && !findings.has_other_copies() {
             Ok(Exit::Success)
         } else {
             Ok(Exit::No)

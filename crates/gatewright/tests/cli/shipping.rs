@@ -145,3 +145,101 @@ fn another_journal_of_the_same_run_is_not_shipped_over_the_first() {
     // It is said once.
     assert_eq!(ship(&other)["halted"], serde_json::json!([]));
 }
+
+/// Copies what a machine stores, as a backup of its disk would.
+fn disk(from: &std::path::Path, to: &std::path::Path) {
+    let _ = std::fs::remove_dir_all(to);
+    let copied = std::process::Command::new("cp")
+        .arg("-a")
+        .arg(from)
+        .arg(to)
+        .status();
+    assert!(copied.unwrap().success());
+}
+
+#[test]
+fn verify_compares_a_journal_with_its_shipped_copy() {
+    let (server, address) = fleet();
+    let machine = machine(&address, "one");
+    let verified = fact(&machine, "verify");
+    assert_eq!(verified["runs"][0]["copy"]["verdict"], "not shipped");
+    ship(&machine);
+    let shipped = entries(&machine, RUN);
+    one_more(&machine, "a");
+    let verified = fact(&machine, "verify r-test");
+    let copy = &verified["runs"][0]["copy"];
+    assert_eq!(
+        (&copy["verdict"], &copy["entries"]),
+        (&"agrees".into(), &shipped.into())
+    );
+    assert_eq!(verified["copies"]["agree"], true);
+    assert_eq!(run(&machine, "verify").succeeds().code, Some(0));
+
+    // Without the database the verdict stays on the local facts.
+    server.crash();
+    let ran = run(&machine, "verify --json");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(ran.stderr.contains("not compared"), "{ran}");
+    let verified: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(verified["copies"]["compared"], false);
+    assert_eq!(verified["intact"], true);
+    run(&machine, "fleet leave").succeeds();
+    let verified = fact(&machine, "verify");
+    assert_eq!(verified["copies"], Value::Null);
+}
+
+#[test]
+fn a_journal_that_was_rolled_back_since_it_was_shipped_shows_in_verify() {
+    let (_server, address) = fleet();
+    let machine = machine(&address, "one");
+    let earlier = machine.home().join("earlier");
+    disk(&machine.state(), &earlier);
+    one_more(&machine, "a");
+    let shipped = one_more(&machine, "b");
+    ship(&machine);
+    disk(&earlier, &machine.state());
+    let ran = run(&machine, "verify --json");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let verified: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let report = &verified["runs"][0];
+    // Nothing at home tells of it.
+    assert_eq!(report["intact"], true);
+    assert_eq!(report["copy"]["verdict"], "rolled back");
+    assert_eq!(report["copy"]["entries"], shipped);
+    assert!(run(&machine, "verify").stdout.contains("rolled back"));
+    let halted = ship(&machine);
+    assert_eq!(halted["halted"][0]["why"], "rolled_back");
+}
+
+#[test]
+fn a_journal_that_was_rewritten_since_it_was_shipped_shows_in_verify() {
+    let (server, address) = fleet();
+    let machine = machine(&address, "one");
+    let earlier = machine.home().join("earlier");
+    disk(&machine.state(), &earlier);
+    let first = one_more(&machine, "a");
+    one_more(&machine, "b");
+    ship(&machine);
+    disk(&earlier, &machine.state());
+    one_more(&machine, "other");
+    one_more(&machine, "b");
+    one_more(&machine, "c");
+    let ran = run(&machine, "verify r-test --json");
+    assert_eq!(ran.code, Some(1), "{ran}");
+    let verified: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let report = &verified["runs"][0];
+    assert_eq!(report["intact"], true);
+    assert_eq!(report["copy"]["verdict"], "rewritten");
+    assert_eq!(report["copy"]["entry"], first);
+    assert_eq!(verified["copies"]["agree"], false);
+
+    // Who may only ship cannot read the copy, and sees it all the same.
+    server.sql(
+        "team",
+        "CREATE USER carrier PASSWORD 'x' IN ROLE gatewright_ship",
+    );
+    join(&machine, &server.address_of("carrier", "x", "team"), "one");
+    let verified = fact(&machine, "verify");
+    assert_eq!(verified["runs"][0]["copy"]["verdict"], "rewritten");
+    assert_eq!(verified["runs"][0]["copy"]["entry"], first + 1);
+}

@@ -114,10 +114,9 @@ fn halt_words(halt: &Halt) -> String {
             "the journal has {entries} entries and its shipped copy has more, and nothing more is shipped: run \
              `gatewright verify`"
         ),
-        Halt::Adopted(adoption) => views::line(&format!(
-            "{} adopted it on {} at entry {}, and the run goes on there: nothing more is shipped from here",
-            adoption.person, adoption.by, adoption.entry
-        )),
+        Halt::Adopted(adoption) => {
+            views::adopted_elsewhere(adoption.entry, &adoption.by, &adoption.person)
+        }
     }
 }
 
