@@ -156,7 +156,8 @@ fn fold(run: &mut Run, fact: &Fact, entry: &Entry) -> Result<(), Damage> {
         | Fact::Warned { .. }
         | Fact::Noted { .. }
         | Fact::Refused { .. }
-        | Fact::Checkpointed { .. } => {}
+        | Fact::Checkpointed { .. }
+        | Fact::Adopted { .. } => {}
 
         Fact::Admitted { dispatch } => working::admitted(run, dispatch)?,
         Fact::Began { dispatch, worker } => working::began(run, *dispatch, worker)?,

@@ -200,6 +200,7 @@ fn judge_person(draft: &mut Draft<'_>, event: &PersonEvent) -> Verdict {
             state,
             reason,
         } => people::restore(draft, *entry, state, reason),
+        PersonEvent::AdoptAsked { machine, entry } => people::adopt(draft, machine, *entry),
     }
 }
 

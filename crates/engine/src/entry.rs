@@ -276,6 +276,12 @@ pub enum Fact {
         state: Box<Run>,
         reason: String,
     },
+    /// The run goes on on another machine than before. It knows the entries up to this one; what came later on the
+    /// machine that it left is unknown.
+    Adopted {
+        machine: String,
+        entry: u64,
+    },
 }
 
 /// The stage that the run enters with this.

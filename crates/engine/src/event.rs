@@ -229,6 +229,11 @@ pub enum PersonEvent {
         state: alloc::boxed::Box<Run>,
         reason: String,
     },
+    /// The run of a lost machine is to go on here, after this entry.
+    AdoptAsked {
+        machine: String,
+        entry: u64,
+    },
 }
 
 /// Gatewright has done something, or time has passed.

@@ -181,6 +181,7 @@ fn by_person(pipeline: &Pipeline, run: &Run, event: &PersonEvent) -> Needs {
         | PersonEvent::BypassAsked { .. }
         | PersonEvent::Vouched { .. }
         | PersonEvent::CheckpointAsked { .. }
+        | PersonEvent::AdoptAsked { .. }
         | PersonEvent::RestoreAsked { .. } => Needs::default(),
     }
 }

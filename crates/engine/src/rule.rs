@@ -158,4 +158,5 @@ rules! {
     LimitReached, "GW-R141", "work rests while its service asks to wait, and that costs no attempt";
     WentOn, "GW-R142", "rested work goes on in the same attempt, with its service or a fallback";
     Driven, "GW-R143", "the time of a headless run counts while it is driven";
+    Adopted, "GW-R150", "a person may adopt a run whose machine is lost: it goes on from the last shipped entry, and its history names the gap";
 }

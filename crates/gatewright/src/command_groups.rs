@@ -55,6 +55,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 6] = [
         "Inspect",
         &[
             "show", "history", "diff", "logs", "why", "metrics", "verify", "export", "import",
+            "adopt",
         ],
     ),
     (

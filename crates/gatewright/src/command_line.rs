@@ -4,9 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::arguments::Everywhere;
 use crate::commands::{
-    answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff, doctor,
-    dry_run, exit_codes, export, finish, fleet, fork, gc, graph, help, history, import, inbox,
-    init, lint, list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue,
+    adopt, answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff,
+    doctor, dry_run, exit_codes, export, finish, fleet, fork, gc, graph, help, history, import,
+    inbox, init, lint, list, logs, man, merge, metrics, new, next, pipelines, prove_guards, queue,
     recover, report, reset, restore, resume, retry, run, schema, serve, show, skip, start, status,
     statusline, step, terminal_keeper, test, trust, uninit, verify, watch, watchdog, why, worker,
 };
@@ -85,6 +85,7 @@ pub(crate) enum Command {
     Fork(fork::Fork),
     Export(export::Export),
     Import(import::Import),
+    Adopt(adopt::Adopt),
     Gc(gc::Gc),
 
     Statusline(statusline::Statusline),

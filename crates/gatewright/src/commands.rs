@@ -1,5 +1,6 @@
 //! The commands, one file each: what can be typed after it, and what it does.
 
+pub(crate) mod adopt;
 pub(crate) mod answer;
 pub(crate) mod bypass;
 pub(crate) mod cancel;

@@ -201,6 +201,7 @@ fn dispatch(command: &Command, context: &Context, output: &mut Output) -> Result
         Command::Fork(command) => command.run(context, output),
         Command::Export(command) => command.run(context, output),
         Command::Import(command) => command.run(context, output),
+        Command::Adopt(command) => command.run(context, output),
         Command::Gc(command) => command.run(context, output),
         Command::Statusline(command) => command.run(context, output),
         Command::Completions(command) => command.run(command_groups::command(), output),

@@ -12,8 +12,6 @@ use serde_json::{Value, json};
 use store::{Adoption, Backend, Fault, StoredRun, Verification};
 use views::{Paint, Style};
 
-use crate::commands::status::adoption_json;
-
 /// The result for one run.
 pub(crate) struct RunReport {
     run: RunId,
@@ -372,4 +370,9 @@ pub(crate) fn fault_line(fault: &Fault) -> String {
         detail,
     } = fault;
     format!("entry {number}: {kind}: {detail}")
+}
+
+/// Another machine goes on with a run, for other programs.
+pub(crate) fn adoption_json(adoption: &Adoption) -> Value {
+    json!({ "by": adoption.by, "person": adoption.person, "entry": adoption.entry })
 }

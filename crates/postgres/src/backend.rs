@@ -226,7 +226,7 @@ impl Backend for Postgres {
         let first = FirstStore {
             stored: &stored,
             status,
-            updated_at: import.note.at,
+            updated_at: import.at(),
             // No key of this store started it.
             key: None,
             files: &backup.files,

@@ -15,9 +15,10 @@
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
 //! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, and `backend`, which puts them together
-//! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`, `shipping`
+//! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`, `shipping`, `adoption`
 
 mod address;
+mod adoption;
 mod backend;
 mod caps;
 mod collect;
@@ -40,6 +41,7 @@ mod verify;
 mod write;
 
 pub use address::Address;
+pub use adoption::{Adopter, Adopting, AdoptionAnswer, MachineCopy};
 pub use backend::Postgres;
 pub use caps::{CapScope, FleetCap, SpentToday};
 pub use fleet_status::{FleetRun, FleetStatus, HeldLease, MachineRow, WorkerRow};

@@ -104,7 +104,10 @@ impl JournalCopies for ShippedCopies {
             (&hashes, Type::BYTEA_ARRAY),
         ];
         let row = self.link().row("ship entries", SHIP, &values)?;
-        let row = row.ok_or_else(|| self.link().damaged("nothing answers whoever ships"))?;
+        let row = row.ok_or_else(|| {
+            self.link()
+                .damaged("the server gives no answer to a shipped batch")
+        })?;
         receipt(self.link(), &row)
     }
 
@@ -145,7 +148,7 @@ fn receipt(link: &Link, row: &Row) -> Result<Receipt, Error> {
         "differs" => Ok(Receipt::Differs { at: at()? }),
         _ => match adoption(link, row, "at")? {
             Some(adoption) => Ok(Receipt::Adopted(adoption)),
-            None => Err(link.damaged("whoever ships gets an unknown answer")),
+            None => Err(link.damaged("the server gives an unknown answer to a shipped batch")),
         },
     }
 }

@@ -22,6 +22,17 @@ pub fn import(
     backup: &Backup,
     trusted: Trusted,
 ) -> Result<OpenRun, Failure> {
+    let pipeline = accept(workspace, backup, trusted)?;
+    let note = note(workspace, backup);
+    store(workspace, backup, &pipeline, &[note])
+}
+
+/// The pipeline of a run that may be stored here.
+pub(crate) fn accept(
+    workspace: &Workspace<'_>,
+    backup: &Backup,
+    trusted: Trusted,
+) -> Result<Pipeline, Failure> {
     let run = backup.run();
     if workspace.store.run(&run.id)?.is_some() {
         let message = format!(
@@ -34,17 +45,26 @@ pub fn import(
         )));
     }
     let Some(compiled) = run_audit::compile(&backup.files) else {
-        let message = "this gatewright does not accept the pipeline in the file";
-        return Err(Failure::refused(message).hint("import it with the version that wrote it"));
+        let message = "this gatewright does not accept the pipeline of the run";
+        return Err(Failure::refused(message).hint("take the version that wrote it"));
     };
     if trusted == Trusted::AsKnown {
         require_known(workspace, backup)?;
     }
     let pipeline = Pipeline::from_cache(compiled);
     judge(backup, &pipeline)?;
+    Ok(pipeline)
+}
+
+/// Stores the run in the current project, with entries that say where it comes from.
+pub(crate) fn store(
+    workspace: &mut Workspace<'_>,
+    backup: &Backup,
+    pipeline: &Pipeline,
+    notes: &[Entry],
+) -> Result<OpenRun, Failure> {
     let project = workspace.project()?.key.clone();
     let worktree = workspace.worktree()?;
-    let note = note(workspace, backup);
     let secrets = workspace.context.environment.secrets();
     let imported = workspace.store.import(
         backup,
@@ -52,9 +72,9 @@ pub fn import(
             project: &project,
             worktree: &worktree,
             compiled: pipeline.definition(),
-            note: &note,
+            notes,
             secrets,
-            status: &|run| engine::status(&pipeline, run),
+            status: &|run| engine::status(pipeline, run),
         },
     )?;
     workspace.opened(imported)
@@ -66,9 +86,8 @@ fn require_known(workspace: &Workspace<'_>, backup: &Backup) -> Result<(), Failu
     if is_shipped || workspace.store.definition(backup.files.hash())?.is_some() {
         return Ok(());
     }
-    let message = "the pipeline in the file is not trusted here: it may run commands as you";
-    Err(Failure::refused(message)
-        .hint("read its `file` lines, then type the command again with --trust"))
+    let message = "the pipeline of the run is not trusted here: it may run commands as you";
+    Err(Failure::refused(message).hint("read its files, then type the command again with --trust"))
 }
 
 /// Could the engine have written this journal?
@@ -86,7 +105,7 @@ fn judge(backup: &Backup, pipeline: &Pipeline) -> Result<(), Failure> {
             .and_then(|()| same_point(&before, entry))
             .map_err(|why| {
                 let message = format!("entry {number} does not follow from the rules: {why}");
-                Failure::refused(message).hint("take a file that nobody has edited")
+                Failure::refused(message).hint("take a copy that nobody has edited")
             })?;
         before.push(entry);
     }

@@ -3,6 +3,7 @@
 //! Invariant: nothing here parses arguments or prints.
 
 pub mod accepted_programs;
+pub mod adopt_run;
 pub mod answers;
 pub mod asked_about;
 pub mod backup;

@@ -1,4 +1,4 @@
-//! A journal and its shipped copy: whoever rewrites the one cannot rewrite the other.
+//! A journal and its shipped copy: a program that rewrites the one cannot rewrite the other.
 
 use std::collections::BTreeMap;
 

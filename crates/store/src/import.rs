@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
-use engine::{Decision, Definition, Entry, Fact, Hash, Reply, Run, RunId};
+use engine::{Decision, Definition, Entry, Fact, Hash, Reply, Rule, Run, RunId, Time};
 use serde_json::{Map, Value};
 
 use crate::chain::{self, Tip};
@@ -34,14 +34,24 @@ pub struct Backup {
     contents: BTreeMap<Hash, Vec<u8>>,
 }
 
+/// A run as it was shipped.
+pub struct ShippedRun {
+    pub run: RunId,
+    /// Where it was on its machine.
+    pub project: String,
+    pub files: Files,
+    pub lines: Vec<Line>,
+    pub contents: Vec<Vec<u8>>,
+}
+
 /// Where an imported run goes, and what it gets besides.
 #[derive(Clone, Copy)]
 pub struct Import<'a> {
     pub project: &'a str,
     pub worktree: &'a str,
     pub compiled: &'a Definition,
-    /// The journal says that the run was imported.
-    pub note: &'a Entry,
+    /// What the journal says about where the run comes from: at least one entry.
+    pub notes: &'a [Entry],
     /// Values that must not be stored, such as tokens of the environment.
     pub secrets: &'a [String],
     pub status: StatusOf<'a>,
@@ -75,6 +85,44 @@ impl Backup {
         parts.whole().map_err(end)
     }
 
+    /// The same from a copy that was shipped, with the contents that came with it.
+    pub fn assemble(copy: ShippedRun) -> Result<Self, Error> {
+        let wrong = |what: String| Error::NotABackup { line: 0, what };
+        let last = copy.lines.last().map(|last| Tip {
+            version: last.number,
+            head: last.hash,
+        });
+        let header = Header {
+            id: copy.run.clone(),
+            project: copy.project,
+            definition: copy.files.hash(),
+            tip: last.unwrap_or(Tip {
+                version: 0,
+                head: chain::root(&copy.run),
+            }),
+            contents: None,
+        };
+        let files = copy.files.iter();
+        let files = files.map(|(path, bytes)| (path.to_owned(), bytes.to_vec()));
+        let contents = copy.contents.into_iter();
+        let mut parts = Parts {
+            header: Some(header),
+            main: Some(copy.files.main().to_owned()),
+            files: files.collect(),
+            contents: contents
+                .map(|bytes| (content_hash(&bytes), bytes))
+                .collect(),
+            ..Parts::default()
+        };
+        for line in copy.lines {
+            let entry = line.entry();
+            let unread = |fault| wrong(format!("entry {} cannot be read: {fault}", line.number));
+            let entry = entry.map_err(unread)?;
+            parts.follow(&copy.run, line, entry).map_err(wrong)?;
+        }
+        parts.whole().map_err(wrong)
+    }
+
     /// Its lines, as they were stored.
     pub fn lines(&self) -> &[Line] {
         &self.lines
@@ -103,12 +151,22 @@ impl Backup {
     }
 }
 
-/// The entry that says that the run was imported, as the next one of its journal.
+impl Import<'_> {
+    /// When the run came.
+    pub fn at(&self) -> Time {
+        self.notes.last().map_or(Time(0), |note| note.at)
+    }
+}
+
+/// The entries that say where the run comes from, as the next ones of its journal.
 pub fn noted(backup: &Backup, import: &Import<'_>) -> Result<Addition, Error> {
     let mut decision = Decision {
         reply: Reply::Done,
-        entries: vec![import.note.clone()],
-        rule: import.note.rule,
+        entries: import.notes.to_vec(),
+        rule: import
+            .notes
+            .first()
+            .map_or(Rule::Imported, |note| note.rule),
     };
     let run = backup.run.clone();
     journal::append(run, backup.tip, None, import.secrets, &mut decision)
@@ -216,6 +274,13 @@ impl Parts {
             previous: hash(&mut line, "previous")?,
             hash: hash(&mut line, "hash")?,
         };
+        self.follow(run, line, entry)
+    }
+
+    /// The next line, if it continues the chain.
+    fn follow(&mut self, run: &RunId, line: Line, entry: Entry) -> Result<(), String> {
+        let number = line.number;
+        let wrong = |what: &str| format!("entry {number} {what}");
         let last = self.lines.last();
         let (before, head) = last.map_or((0, chain::root(run)), |last| (last.number, last.hash));
         if number != before + 1 {

@@ -46,7 +46,7 @@ pub use export::export;
 pub use fence::Fence;
 pub use files::Files;
 pub use handle::Handle;
-pub use import::{Backup, Import};
+pub use import::{Backup, Import, ShippedRun};
 pub use key::{Key, KeyError};
 pub use lease::{Claim, Lease};
 pub use line::StoredEntry;

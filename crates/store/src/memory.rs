@@ -137,7 +137,7 @@ impl State {
         if self.runs.contains_key(&run.id) {
             return Err(Error::RunExists { run: run.id });
         }
-        let (status, at, contents) = ((import.status)(&run), import.note.at, backup.contents());
+        let (status, at, contents) = ((import.status)(&run), import.at(), backup.contents());
         self.put_contents(&contents, at);
         let compiled = import.compiled;
         self.definitions

@@ -9,7 +9,7 @@ use crate::line::Line;
 
 /// The copies of one machine's journals.
 ///
-/// Whoever may only add can do all of this but `hashes`.
+/// A user who may only add can do all of this but `hashes`.
 pub trait JournalCopies {
     /// Tells which run the next lines are about.
     fn announce(&self, announcement: &Announcement<'_>) -> Result<(), Error>;

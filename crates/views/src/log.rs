@@ -47,6 +47,7 @@ fn kind(entry: &Entry) -> Option<&'static str> {
         | Fact::Halted { .. }
         | Fact::RoundsSpent { .. }
         | Fact::DeliveryFailed { .. }
+        | Fact::Adopted { .. }
         | Fact::Bypassed { .. } => Some("warning: "),
         Fact::Attached { .. }
         | Fact::Detached { .. }

@@ -154,6 +154,7 @@ impl JournalSections<'_> {
                     | Fact::Cancelled { .. }
                     | Fact::Reset { .. }
                     | Fact::Restored { .. }
+                    | Fact::Adopted { .. }
             )
         })
     }

@@ -88,6 +88,7 @@ fn role(fact: &Fact) -> Role {
         | Fact::Checkpointed { .. }
         | Fact::Vouched { .. }
         | Fact::AcceptedUnguarded { .. }
+        | Fact::Adopted { .. }
         | Fact::Restored { .. } => Role::Input,
         Fact::Began { .. }
         | Fact::Worked { .. }

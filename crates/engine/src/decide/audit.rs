@@ -507,6 +507,7 @@ fn is_a_persons(entry: &Entry) -> bool {
             | Fact::AcceptedUnguarded { .. }
             | Fact::Reset { .. }
             | Fact::Restored { .. }
+            | Fact::Adopted { .. }
             | Fact::Cancelled { .. }
     )
 }

@@ -79,6 +79,7 @@ fn is_judged_when_stale(what: &Happening) -> bool {
             | PersonEvent::CancelAsked { .. }
             | PersonEvent::ResetAsked { .. }
             | PersonEvent::CheckpointAsked { .. }
+            | PersonEvent::AdoptAsked { .. }
             | PersonEvent::RestoreAsked { .. } => true,
             PersonEvent::FinishAsked
             | PersonEvent::SkipAsked { .. }

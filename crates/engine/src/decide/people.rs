@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::moving::{Exit, compare_again, leave, leave_anyway, take, unguarded, withhold};
 use super::work_end::words;
-use super::{Draft, Verdict, edits, panel};
+use super::{Draft, Verdict, edits, panel, session};
 use crate::cause::MoveReason;
 use crate::check_result::CheckedProgram;
 use crate::entry::Fact;
@@ -417,4 +417,19 @@ pub(super) fn restore(draft: &mut Draft<'_>, entry: u64, state: &Run, reason: &s
         },
     );
     Verdict::done(Rule::Restore)
+}
+
+/// The session and the workers stay on the lost machine: here they are over, and that costs no attempt.
+pub(super) fn adopt(draft: &mut Draft<'_>, machine: &str, entry: u64) -> Verdict {
+    if let Err(verdict) = draft.person("adopt") {
+        return verdict;
+    }
+    if is_over(draft.pipeline, &draft.run) {
+        let reason = "the run is over".to_string();
+        return draft.refuse(Rule::Adopted, "adopt the run", reason);
+    }
+    let machine = machine.to_string();
+    draft.record(Rule::Adopted, Fact::Adopted { machine, entry });
+    session::stay_behind(draft);
+    Verdict::done(Rule::Adopted)
 }

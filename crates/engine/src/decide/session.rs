@@ -9,7 +9,7 @@ use crate::decision::Reply;
 use crate::entry::Fact;
 use crate::event::Ending;
 use crate::evidence::ProcessState;
-use crate::names::{SessionId, WorkerId};
+use crate::names::{DispatchId, SessionId, WorkerId};
 use crate::needs::sole_work;
 use crate::outcome::Fault;
 use crate::rule::Rule;
@@ -122,6 +122,19 @@ fn drop_all(draft: &mut Draft<'_>, session: &SessionId) {
     let theirs = open.filter(|open| open.session.as_ref() == Some(session));
     for dispatch in theirs.map(|open| open.id).collect::<Vec<_>>() {
         draft.drop_work(dispatch, Rule::SessionOver);
+    }
+}
+
+/// The run leaves its machine, and the session and the workers stay there.
+pub(super) fn stay_behind(draft: &mut Draft<'_>) {
+    let open: Vec<DispatchId> = draft.run.dispatches.keys().copied().collect();
+    for dispatch in open {
+        draft.drop_work(dispatch, Rule::SessionOver);
+    }
+    let active = draft.run.session.as_ref();
+    let active = active.filter(|binding| binding.state == BindingState::Active);
+    if let Some(session) = active.map(|binding| binding.session.clone()) {
+        draft.record(Rule::SessionOver, Fact::Detached { session });
     }
 }
 

@@ -1,7 +1,7 @@
 //! `gatewright fleet`: several machines on one PostgreSQL.
 
 #[cfg(feature = "fleet")]
-mod database;
+pub(crate) mod database;
 #[cfg(feature = "fleet")]
 mod ship;
 
@@ -118,10 +118,7 @@ impl Fleet {
 
     #[cfg(not(feature = "fleet"))]
     fn with_database(&self, _context: &Context, _output: &mut Output) -> Result<(), Failure> {
-        Err(
-            Failure::refused("this gatewright was built without the fleet")
-                .hint("install a released version, or build it with `--features fleet`"),
-        )
+        Err(built_without())
     }
 
     #[cfg(feature = "fleet")]
@@ -142,6 +139,12 @@ impl Fleet {
             }
         }
     }
+}
+
+#[cfg(not(feature = "fleet"))]
+pub(crate) fn built_without() -> Failure {
+    Failure::refused("this gatewright was built without the fleet")
+        .hint("install a released version, or build it with `--features fleet`")
 }
 
 /// A word that people type and databases compare.

@@ -18,7 +18,7 @@ use views::{Paint, Style};
 use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::verification::fault_line;
+use crate::verification::{adoption_json, fault_line};
 
 /// More are in --json.
 const MOST_CONVERSATIONS: usize = 3;
@@ -123,11 +123,6 @@ fn adopted(adoption: Option<&Adoption>, paint: Paint) -> String {
         let line = views::adopted_elsewhere(it.entry, &it.by, &it.person);
         format!("\n{}\n", paint.on(Style::Bad, &line))
     })
-}
-
-/// The same for other programs.
-pub(crate) fn adoption_json(adoption: &Adoption) -> Value {
-    json!({ "by": adoption.by, "person": adoption.person, "entry": adoption.entry })
 }
 
 /// How a person opens the latest conversations.

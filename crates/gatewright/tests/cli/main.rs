@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod adopting;
 mod answer_record;
 mod asking;
 mod bad_input;

@@ -38,6 +38,7 @@ fn every_command_is_a_persons_or_anybodys() {
     to_the_question(&project);
     project.write("other.md", "x");
     let persons = [
+        "adopt r-test",
         "answer r-test yes",
         "answer r-test",
         "bypass r-test --for 30m --reason x",

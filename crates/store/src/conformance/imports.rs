@@ -28,7 +28,7 @@ pub(super) fn a_run_is_imported_once_and_whole(open: Open<'_>) -> Checked {
         project: "/elsewhere",
         worktree: "/elsewhere",
         compiled: &test_run.definition,
-        note: &note,
+        notes: std::slice::from_ref(&note),
         secrets: &[],
         status: &status,
     };

@@ -87,6 +87,7 @@ records! {
         Checkpointed { name } = "checkpointed",
         Vouched { environment, programs } = "vouched",
         Restored { entry, state, reason } = "restored",
+        Adopted { machine, entry } = "adopted",
     }
     struct Started {
         id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,

@@ -14,7 +14,7 @@ pub(super) fn import(
     import: &Import<'_>,
 ) -> Result<StoredRun, Error> {
     let addition = noted(backup, import)?;
-    let (run, tip, at) = (&addition.run, addition.tip, import.note.at);
+    let (run, tip, at) = (&addition.run, addition.tip, import.at());
     let writing = WriteTransaction::begin(sqlite)?;
     if writing.reader().columns(&run.id)?.is_some() {
         return Err(Error::RunExists {

@@ -84,6 +84,7 @@ fn kind(fact: &Fact) -> &'static str {
         Fact::Checkpointed { .. } => "checkpointed",
         Fact::Vouched { .. } => "vouched",
         Fact::Restored { .. } => "restored",
+        Fact::Adopted { .. } => "adopted",
     }
 }
 
@@ -172,6 +173,7 @@ fn fields(fact: &Fact) -> Value {
         }),
         Fact::Restored { entry, state, reason } =>
             json!({ "entry": entry, "stage": state.position.stage.as_str(), "reason": reason }),
+        Fact::Adopted { machine, entry } => json!({ "machine": machine, "entry": entry }),
     }
 }
 

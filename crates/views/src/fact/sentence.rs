@@ -50,8 +50,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::ReviewerApproved { stage, reviewer, subject } =>
             format!("{} approved {}", names.reviewer(stage, *reviewer), short(subject)),
         Fact::ReviewerFound { stage, reviewer } => format!("{} found problems", names.reviewer(stage, *reviewer)),
-        Fact::Fixed { stage, reviewer } =>
-            format!("the owner fixed what {} found", names.reviewer(stage, *reviewer)),
+        Fact::Fixed { stage, reviewer } => format!("the owner fixed what {} found", names.reviewer(stage, *reviewer)),
         Fact::RoundStarted { stage, round } => format!("round {round} of {stage} started"),
         Fact::RoundsSpent { stage } => format!("the rounds of {stage} are used up"),
         Fact::Planned { stage, steps } => planned(stage, steps),
@@ -75,6 +74,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Checkpointed { name } => format!("checkpoint {name}"),
         Fact::Vouched { environment, programs } => vouched(environment.is_some(), programs),
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
+        Fact::Adopted { machine, entry } => adopted(machine, *entry),
     })
 }
 
@@ -97,6 +97,7 @@ pub(crate) fn style(fact: &Fact) -> Style {
         | Fact::AcceptedUnguarded { .. }
         | Fact::Bypassed { .. }
         | Fact::Vouched { .. }
+        | Fact::Adopted { .. }
         | Fact::Cancelled { .. } => Style::Bad,
         Fact::Stuck { .. }
         | Fact::Abandoned
@@ -251,6 +252,10 @@ fn forked(from: &RunId, entry: u64, state: &Run) -> String {
         "the run continues from entry {entry} of {from}, in {}",
         state.position.stage
     )
+}
+
+fn adopted(machine: &str, entry: u64) -> String {
+    format!("the run was adopted from {machine} at entry {entry}; what came later there is unknown")
 }
 
 fn restored(entry: u64, state: &Run, reason: &str) -> String {

@@ -70,6 +70,7 @@ impl RemarkKind {
             | Fact::Cancelled { .. }
             | Fact::Reset { .. }
             | Fact::Restored { .. }
+            | Fact::Adopted { .. }
             | Fact::Unstuck
             | Fact::Halted { .. }
             | Fact::TaskGiven { .. }

@@ -233,6 +233,7 @@ fn act(fact: &Fact) -> Option<&'static str> {
         Fact::Cancelled { .. } => Some("cancel"),
         Fact::Reset { .. } => Some("reset"),
         Fact::Restored { .. } => Some("restore"),
+        Fact::Adopted { .. } => Some("adopt"),
         Fact::Bypassed { .. } => Some("bypass"),
         Fact::Approved { .. } => Some("approval"),
         _ => None,

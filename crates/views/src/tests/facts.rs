@@ -277,6 +277,7 @@ fn people() -> Vec<Fact> {
         Fact::Bypassed { until: minutes(30), reason: because("the hook is being mended") },
         Fact::Checkpointed { name: name(CheckpointName::parse("before-lunch")) },
         Fact::Restored { entry: 7, state, reason: because("a wrong turn") },
+        Fact::Adopted { machine: "build-1".to_owned(), entry: 7 },
     ]
 }
 

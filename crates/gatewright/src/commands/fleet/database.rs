@@ -122,14 +122,17 @@ pub(super) fn status(context: &Context, output: &mut Output) -> Result<(), Failu
     )
 }
 
-pub(super) fn joined(context: &Context) -> Result<FleetMembership, Failure> {
+pub(crate) fn joined(context: &Context) -> Result<FleetMembership, Failure> {
     FleetMembership::load(&context.state()?)?.ok_or_else(|| {
         Failure::refused("this machine has not joined a fleet")
             .hint("join one with `gatewright fleet join ADDRESS`")
     })
 }
 
-fn open(membership: &FleetMembership, access: Access) -> Result<(Address, Postgres), Failure> {
+pub(crate) fn open(
+    membership: &FleetMembership,
+    access: Access,
+) -> Result<(Address, Postgres), Failure> {
     let address = Address::parse(&membership.source.read()?)?;
     let store = Postgres::open(&address, access)?;
     Ok((address, store))

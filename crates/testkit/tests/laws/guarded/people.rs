@@ -16,7 +16,7 @@ const COMMANDS: [&str; 9] = [
 ];
 
 fn refused(who: &str) {
-    for command in COMMANDS.into_iter().chain(["restore"]) {
+    for command in COMMANDS.into_iter().chain(["restore", "adopt"]) {
         let line = format!("{who}: {command}");
         check(
             FLOW,
@@ -73,6 +73,34 @@ fn a_person_at_a_terminal_or_in_the_session_is_obeyed() {
             check(FLOW, &[(&format!("{who}: {command}"), came)]);
         }
     }
+}
+
+#[test]
+fn an_adopted_run_leaves_its_session_and_its_workers_behind() {
+    check(
+        FLOW,
+        &[
+            (
+                "ask alpha-writer call A",
+                "allow R10 | admitted d1 alpha-writer",
+            ),
+            ("begins w1 alpha-writer", "done R41 | began d1 w1"),
+            (
+                "person: adopt",
+                "done R150 | adopted, ended d1 dropped, detached s1",
+            ),
+            ("# in writing, running", ""),
+            ("s2: arrives process 200", "inject R02 | attached s2"),
+        ],
+    );
+    // A run that is over goes nowhere.
+    check(
+        FLOW,
+        &[
+            ("person: cancel", "done R71 | cancelled"),
+            ("person: adopt", "refuse R150 | refused"),
+        ],
+    );
 }
 
 #[test]

@@ -153,6 +153,7 @@ fn plain(fact: &Fact) -> &'static str {
         Fact::Cancelled { .. } => "cancelled",
         Fact::Reset { .. } => "reset",
         Fact::Restored { .. } => "restored",
+        Fact::Adopted { .. } => "adopted",
         Fact::Bypassed { .. } => "bypassed",
         Fact::Checkpointed { .. } => "checkpointed",
         Fact::Vouched { .. } => "vouched",

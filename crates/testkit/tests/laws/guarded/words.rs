@@ -326,6 +326,10 @@ fn command(world: &World, verb: &str, words: &mut Words<'_>) -> Happening {
             state: Box::new(world.run.clone()),
             reason: reason(),
         }),
+        "adopt" => Happening::Person(PersonEvent::AdoptAsked {
+            machine: String::from("lost"),
+            entry: 1,
+        }),
         "bypass" => Happening::Person(PersonEvent::BypassAsked {
             until: Time(world.now.0 + words.next().parse::<u64>().unwrap() * 1000),
             reason: reason(),
