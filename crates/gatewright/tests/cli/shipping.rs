@@ -92,7 +92,7 @@ fn what_is_new_is_shipped_and_after_an_outage_the_rest() {
 }
 
 #[test]
-fn the_definition_and_the_contents_of_a_run_are_shipped_with_it() {
+fn the_definition_of_a_run_is_shipped_with_it() {
     let (server, address) = fleet();
     let machine = machine(&address, "one");
     ship(&machine);

@@ -275,3 +275,107 @@ fn announce(
         files: &files,
     })?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use engine::{ArtifactName, Fact, Time};
+    use store::conformance::test_run::TestRun;
+    use store::{CopyState, Memory};
+
+    use super::*;
+
+    /// Copies in memory, of one run.
+    #[derive(Default)]
+    struct FakeCopies {
+        announced: RefCell<bool>,
+        lines: RefCell<Vec<Line>>,
+        contents: RefCell<Vec<Vec<u8>>>,
+    }
+
+    impl JournalCopies for FakeCopies {
+        fn announce(&self, _: &Announcement<'_>) -> Result<(), Error> {
+            *self.announced.borrow_mut() = true;
+            Ok(())
+        }
+
+        fn put_content(&self, bytes: &[u8]) -> Result<(), Error> {
+            self.contents.borrow_mut().push(bytes.to_vec());
+            Ok(())
+        }
+
+        fn add(&self, _: &RunId, lines: &[Line]) -> Result<Receipt, Error> {
+            if !*self.announced.borrow() {
+                return Ok(Receipt::Unknown);
+            }
+            self.lines.borrow_mut().extend(lines.to_vec());
+            Ok(Receipt::Stored)
+        }
+
+        fn states(&self, runs: &[RunId]) -> Result<Vec<CopyState>, Error> {
+            let state = |run: &RunId| CopyState {
+                run: run.clone(),
+                tip: None,
+                adoption: None,
+            };
+            Ok(runs.iter().map(state).collect())
+        }
+
+        fn hashes(&self, _: &RunId) -> Result<Vec<Hash>, Error> {
+            Ok(Vec::new())
+        }
+
+        fn sign(&self) -> Result<(), Error> {
+            Ok(())
+        }
+    }
+
+    /// A store with a run of this driver.
+    fn home(driver: Driver) -> (Memory, TestRun) {
+        let mut home = Memory::default();
+        let test_run = TestRun::new("r-1").unwrap();
+        let mut beginning = test_run.beginning();
+        if let Fact::Started(started) = &mut beginning.entries[0].fact {
+            started.driver = driver;
+        }
+        home.begin(&test_run.new_run(), &beginning).unwrap();
+        (home, test_run)
+    }
+
+    #[test]
+    fn contents_that_entries_name_are_shipped_once_unless_they_are_large() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let (mut home, test_run) = home(Driver::Guarded);
+        let copies = FakeCopies::default();
+        let artifact = ArtifactName::parse("note").unwrap();
+        let large = vec![0; LARGEST_CONTENT + 1];
+        let mut shipper = Shipper::new(&state);
+        for (seen, bytes) in (1..).zip([b"one".as_slice(), b"one", &large, b"two"]) {
+            let content = home.put_content(bytes, Time(1)).unwrap();
+            let artifact = artifact.clone();
+            let approved = Fact::Approved { artifact, content };
+            test_run.add(&mut home, seen, &[approved]).unwrap();
+            assert!(shipper.pass(&home, &copies).unwrap().failed.is_empty());
+        }
+        assert_eq!(*copies.contents.borrow(), [b"one", b"two"]);
+        assert_eq!(copies.lines.borrow().len(), 5);
+    }
+
+    #[test]
+    fn only_guarded_runs_are_shipped() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        for (driver, entries) in [
+            (Driver::Guarded, 1),
+            (Driver::Headless, 0),
+            (Driver::ByHand, 0),
+        ] {
+            let (home, _) = home(driver);
+            let passed = Shipper::new(&state).pass(&home, &FakeCopies::default());
+            assert_eq!(passed.unwrap().entries, entries, "{driver:?}");
+            crate::shipping::forget_positions(&state).unwrap();
+        }
+    }
+}
