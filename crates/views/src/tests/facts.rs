@@ -373,7 +373,8 @@ fn every_fact_has_its_sentence() {
         the run was reset to validating because: begin again
         NOT GUARDED until 2026-08-22T10:30:00Z because: the hook is being mended
         checkpoint before-lunch
-        restored to entry 7, in planning, because: a wrong turn"#]].assert_eq(&sentences.join("\n"));
+        restored to entry 7, in planning, because: a wrong turn
+        the run was adopted from build-1 at entry 7; what came later there is unknown"#]].assert_eq(&sentences.join("\n"));
 }
 
 #[test]
@@ -457,7 +458,8 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"reset","stage":"validating","reason":"begin again"}
         {"kind":"bypassed","until":"2026-08-22T10:30:00Z","reason":"the hook is being mended"}
         {"kind":"checkpointed","name":"before-lunch"}
-        {"kind":"restored","entry":7,"stage":"planning","reason":"a wrong turn"}"#]].assert_eq(&lines.join("\n"));
+        {"kind":"restored","entry":7,"stage":"planning","reason":"a wrong turn"}
+        {"kind":"adopted","machine":"build-1","entry":7}"#]].assert_eq(&lines.join("\n"));
     let facts = every_fact();
     let kinds: BTreeSet<_> = facts
         .iter()
