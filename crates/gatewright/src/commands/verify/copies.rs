@@ -2,6 +2,7 @@
 
 #[cfg(feature = "fleet")]
 use pg_store::{Address, ShippedCopies};
+use runtime::failure::Failure;
 #[cfg(feature = "fleet")]
 use runtime::fleet_membership::FleetMembership;
 use runtime::shipped_copy;
@@ -9,6 +10,7 @@ use runtime::shipping::{self, Halt};
 use runtime::workspace::Workspace;
 #[cfg(feature = "fleet")]
 use store::Access;
+use store::JournalCopies;
 
 use crate::verification::{Comparison, Findings};
 
@@ -28,24 +30,28 @@ pub(super) fn compare(workspace: &Workspace<'_>, findings: &mut Findings) {
     findings.comparison = comparison;
 }
 
-#[cfg(not(feature = "fleet"))]
-fn compared(_workspace: &Workspace<'_>, _findings: &mut Findings) -> Result<Comparison, String> {
-    Ok(Comparison::NoFleet)
-}
-
-#[cfg(feature = "fleet")]
 fn compared(workspace: &Workspace<'_>, findings: &mut Findings) -> Result<Comparison, String> {
-    let told = |failure: runtime::failure::Failure| failure.to_string();
-    let membership = FleetMembership::load(&workspace.state).map_err(told)?;
-    let Some(membership) = membership else {
+    let told = |failure: Failure| failure.to_string();
+    let Some(copies) = open(workspace).map_err(told)? else {
         return Ok(Comparison::NoFleet);
     };
-    let address = membership.source.read().map_err(told)?;
-    let refused = |error: store::Error| told(error.into());
-    let address = Address::parse(&address).map_err(refused)?;
-    let copies =
-        ShippedCopies::open(&address, Access::Read, &membership.machine).map_err(refused)?;
-    let reports = shipped_copy::compare(&workspace.store, &copies, &findings.runs());
-    findings.add_copies(reports.map_err(refused)?);
+    let reports = shipped_copy::compare(&workspace.store, copies.as_ref(), &findings.runs());
+    findings.add_copies(reports.map_err(|error| told(error.into()))?);
     Ok(Comparison::Compared)
+}
+
+#[cfg(not(feature = "fleet"))]
+fn open(_workspace: &Workspace<'_>) -> Result<Option<Box<dyn JournalCopies>>, Failure> {
+    Ok(None)
+}
+
+/// The copies of this machine's journals, if it has joined a fleet.
+#[cfg(feature = "fleet")]
+fn open(workspace: &Workspace<'_>) -> Result<Option<Box<dyn JournalCopies>>, Failure> {
+    let Some(membership) = FleetMembership::load(&workspace.state)? else {
+        return Ok(None);
+    };
+    let address = Address::parse(&membership.source.read()?)?;
+    let copies = ShippedCopies::open(&address, Access::Read, &membership.machine)?;
+    Ok(Some(Box::new(copies)))
 }
