@@ -1,7 +1,7 @@
 //! `gatewright fleet`: several machines on one PostgreSQL.
 
 #[cfg(feature = "fleet")]
-pub(crate) mod database;
+mod database;
 #[cfg(feature = "fleet")]
 mod ship;
 

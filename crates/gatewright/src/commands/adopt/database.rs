@@ -14,10 +14,10 @@ use runtime::{shipping, view_files};
 use store::{Access, Files};
 
 use super::Adopt;
-use crate::commands::fleet::database;
 use crate::commands::start::tell_begun;
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
+use crate::fleet_link::FleetLink;
 use crate::output::Output;
 
 /// A machine that was seen within this time is alive, by the database's clock.
@@ -29,8 +29,9 @@ impl Adopt {
         context: &Context,
         output: &mut Output,
     ) -> Result<Exit, Failure> {
-        let membership = database::joined(context)?;
-        let (_, store) = database::open(&membership, Access::Write)?;
+        let FleetLink {
+            membership, store, ..
+        } = FleetLink::open(context, Access::Write)?;
         let copies = store.copies_of(&self.run)?;
         let copy = choose(copies, &self.run, self.from.as_deref(), &membership)?;
         if self.show {

@@ -122,22 +122,6 @@ pub(super) fn status(context: &Context, output: &mut Output) -> Result<(), Failu
     )
 }
 
-pub(crate) fn joined(context: &Context) -> Result<FleetMembership, Failure> {
-    FleetMembership::load(&context.state()?)?.ok_or_else(|| {
-        Failure::refused("this machine has not joined a fleet")
-            .hint("join one with `gatewright fleet join ADDRESS`")
-    })
-}
-
-pub(crate) fn open(
-    membership: &FleetMembership,
-    access: Access,
-) -> Result<(Address, Postgres), Failure> {
-    let address = Address::parse(&membership.source.read()?)?;
-    let store = Postgres::open(&address, access)?;
-    Ok((address, store))
-}
-
 fn tell_skew(output: &mut Output, skew: i64) {
     if skew.abs() > SKEW_MS {
         let (off, side) = (span(skew), if skew > 0 { "ahead of" } else { "behind" });

@@ -12,13 +12,13 @@ use runtime::state::State;
 use serde_json::{Value, json};
 use store::{Access, JournalCopies, Sqlite};
 
-use super::database::joined;
+use crate::fleet_link::FleetLink;
 use crate::output::Output;
 
 /// Ships what is there, and ends.
 pub(super) fn once(context: &Context, output: &mut Output) -> Result<(), Failure> {
     let state = context.state()?;
-    let copies = connect(&joined(context)?)?;
+    let copies = connect(&FleetLink::membership(context)?)?;
     let passed = match Sqlite::open(state.folder(), Access::Read) {
         Err(store::Error::Absent { .. }) => Passed::default(),
         opened => Shipper::new(&state).pass(&opened?, copies.as_ref())?,
@@ -32,7 +32,7 @@ pub(super) fn once(context: &Context, output: &mut Output) -> Result<(), Failure
 /// Ships until the person ends it.
 pub(super) fn in_front(context: &Context, output: &mut Output) -> Result<(), Failure> {
     let state = context.state()?;
-    let membership = joined(context)?;
+    let membership = FleetLink::membership(context)?;
     // What is wrong with the address or the database is said at once.
     connect(&membership)?;
     let Some(_lock) = shipping::lock(&state) else {
