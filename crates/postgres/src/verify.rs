@@ -17,6 +17,11 @@ const PAGE: u64 = 1_000;
 const HELD: &str = "
     SELECT c.hash, c.bytes FROM gatewright.holds h JOIN gatewright.contents c ON c.hash = h.content WHERE h.run = $1";
 
+/// In one statement, so that an entry of a run that advances is not taken for one of them.
+const BEHIND: &str = "
+    SELECT min(e.number) AS number FROM gatewright.entries e JOIN gatewright.runs r ON r.id = e.run
+    WHERE e.run = $1 AND e.number > r.version";
+
 /// The run's row is the head: a run that advances meanwhile is verified as far as it was when we began.
 pub(crate) fn verify(link: &Link, run: &RunId) -> Result<Verification, Error> {
     let row = read::raw_run(link, run)?.ok_or_else(|| unknown(run))?;
@@ -46,6 +51,7 @@ pub(crate) fn verify(link: &Link, run: &RunId) -> Result<Verification, Error> {
     let differing = |run: &Run| columns.map_or(Vec::new(), |columns| differing(columns, run));
     let mut verification = verifier.finish(&snapshot, differing);
     check_definition(link, run, &mut verification)?;
+    check_end(link, run, &mut verification)?;
     Ok(verification)
 }
 
@@ -65,6 +71,25 @@ fn differing(columns: &Columns, run: &Run) -> Vec<&'static str> {
     let task = run.task.contains('\0') && columns.task == plain(&columns.task);
     differing.retain(|name| *name != "task" || !task);
     differing
+}
+
+/// Nothing is behind the last entry.
+fn check_end(link: &Link, run: &RunId, verification: &mut Verification) -> Result<(), Error> {
+    let row = link.row(
+        "look behind a journal",
+        BEHIND,
+        &[(&run.as_str(), Type::TEXT)],
+    )?;
+    let number: Option<i64> = row.map_or(Ok(None), |row| link.get(&row, "number"))?;
+    if let Some(number) = number {
+        verification.faults.push(Fault {
+            number: rows::unsigned(number),
+            kind: FaultKind::Altered,
+            detail: "an entry was added behind the last one".to_owned(),
+        });
+        verification.intact = false;
+    }
+    Ok(())
 }
 
 /// The trusted bytes must still match the first entry.

@@ -17,7 +17,7 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 15] = [
+const LEFT_OUT: [LeftOut; 17] = [
     LeftOut {
         skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
@@ -53,6 +53,14 @@ const LEFT_OUT: [LeftOut; 15] = [
     LeftOut {
         skip: "tests::conformance::postgresql_keeps",
         file: "crates/postgres/src/tests/conformance.rs",
+    },
+    LeftOut {
+        skip: "fleet::",
+        file: "crates/gatewright/tests/headless/fleet.rs",
+    },
+    LeftOut {
+        skip: "fleet_trouble::",
+        file: "crates/gatewright/tests/headless/fleet_trouble.rs",
     },
     LeftOut {
         skip: "prove::builtins::",

@@ -83,15 +83,15 @@ while [ ! -e "$here/go" ]; do sleep 0.05; done
 echo "ended after $(cat note.txt)" > end.txt
 "#;
 
-struct Fleet {
-    server: Server,
+pub(crate) struct Fleet {
+    pub server: Server,
     remote: TempDir,
     /// Where runs are started; its script plays the agents everywhere.
-    laptop: World,
+    pub laptop: World,
 }
 
 impl Fleet {
-    fn new(pipeline: &str, script: &str) -> Self {
+    pub(crate) fn new(pipeline: &str, script: &str) -> Self {
         let server = Server::start();
         let address = server.database("team");
         let laptop = World::with(pipeline, script);
@@ -128,13 +128,13 @@ impl Fleet {
     }
 
     /// One more machine, with a home of its own.
-    fn machine(&self, name: &str, more: &str) -> World {
+    pub(crate) fn machine(&self, name: &str, more: &str) -> World {
         let world = World::new(testkit::Project::new(super::fixture::PROGRAM), "exit 1");
         self.join(&world, name, more);
         world
     }
 
-    fn queue(&self, run: &str, more: &str) -> testkit::Ran {
+    pub(crate) fn queue(&self, run: &str, more: &str) -> testkit::Ran {
         let agent = self.laptop.programs().join("agent");
         self.laptop.gatewright(&format!(
             "start pipeline.toml --queue --fleet --task change-{run} --id {run} --stand-in {} {more}",
@@ -161,7 +161,7 @@ impl Fleet {
     }
 
     /// Waits until nothing is left to do about a run.
-    fn is_delivered(&self, run: &str) {
+    pub(crate) fn is_delivered(&self, run: &str) {
         let count = format!("SELECT count(*) FROM gatewright.queue WHERE run = '{run}'");
         until("the run is delivered", || {
             self.server.sql("team", &count) == "0"

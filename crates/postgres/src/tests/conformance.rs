@@ -83,3 +83,19 @@ fn an_altered_journal_shows() {
     );
     assert!(store.journal(&test_run.id, 1, 9).is_err());
 }
+
+#[test]
+fn an_entry_behind_the_last_one_shows() {
+    let server = Server::start();
+    let address = ready(&server, "longer");
+    let mut store = open(&address);
+    let test_run = begun(&mut store, "r-1");
+    test_run.add(&mut store, 1, &[note("one")]).unwrap();
+    assert!(store.verify(&test_run.id).unwrap().intact);
+    let planted = "INSERT INTO gatewright.entries (run, number, decision, entry, previous, hash)
+        SELECT run, 99, 99, entry, previous, hash FROM gatewright.entries WHERE number = 2";
+    server.sql("longer", planted);
+    let verification = store.verify(&test_run.id).unwrap();
+    let numbers: Vec<u64> = verification.faults.iter().map(|it| it.number).collect();
+    assert_eq!((verification.intact, numbers), (false, vec![99]));
+}

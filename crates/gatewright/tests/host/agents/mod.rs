@@ -9,6 +9,7 @@ mod ansible;
 mod at_once;
 mod context_first;
 mod counting;
+mod fleet;
 mod guards;
 mod killed;
 mod multi_ai;
