@@ -1,7 +1,7 @@
 //! The audit of journals: what the engine wrote passes (the monitor asks it of every decision), and
 //! what it did not write is refused.
 
-use engine::{Audit, Entry, Fact, Pipeline, Run};
+use engine::{Audit, Entry, Fact, Fault, Pipeline, Run, WorkResult};
 
 use crate::acts::{Scope, event};
 use crate::walk::states;
@@ -89,4 +89,34 @@ fn a_move_to_any_other_stage_is_refused() {
         }
     }
     assert!(forged > 100, "{forged} forgeries were tried");
+}
+
+/// A worker that strayed in a person's tree was once retried; today a person is asked.
+#[test]
+fn an_older_journal_in_which_strayed_work_was_retried_is_founded() {
+    let mut found = 0;
+    for name in ["ansible", "multi-ai", "phases", "context-first"] {
+        let pipeline = built_in(name);
+        for (run, mut entries) in decisions(&pipeline) {
+            let mut is_retried = false;
+            for entry in &mut entries {
+                match &mut entry.fact {
+                    Fact::Ended {
+                        result: WorkResult::Fault { fault, .. },
+                        ..
+                    } => *fault = Fault::Strayed,
+                    Fact::Retried { fault, .. } => {
+                        *fault = Fault::Strayed;
+                        is_retried = true;
+                    }
+                    _ => {}
+                }
+            }
+            if is_retried {
+                assert!(passes(&pipeline, &run, &entries), "{name}: {entries:#?}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 0);
 }
