@@ -77,6 +77,8 @@ CREATE VIEW gatewright.queue_now AS
     ), full_accounts AS (
         SELECT a.name FROM gatewright.accounts a JOIN live ON live.account = a.name
         GROUP BY a.name, a.at_most HAVING count(*) >= a.at_most
+    ), reached AS MATERIALIZED (
+        SELECT kind, name FROM gatewright.reached_caps
     )
     SELECT q.run, q.place, q.labels, q.account, q.person, q.tries, q.set_aside, q.not_before, q.tree,
         r.project, r.task, r.stage, r.status, r.version, r.last_fence,
@@ -84,7 +86,7 @@ CREATE VIEW gatewright.queue_now AS
         coalesce(busy.driven, 0) AS driven_of_project,
         coalesce(q.left_at = r.version, false) AS is_left,
         q.account IN (SELECT name FROM full_accounts) IS TRUE AS is_account_full,
-        (SELECT c.kind || ' ' || c.name FROM gatewright.reached_caps c
+        (SELECT c.kind || ' ' || c.name FROM reached c
             WHERE c.kind = 'all' OR c.kind = 'user' AND c.name = q.person OR c.kind = 'project' AND c.name = r.project
                 OR c.kind = 'account' AND c.name = q.account LIMIT 1) AS capped_by
     FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run LEFT JOIN busy ON busy.project = r.project;
