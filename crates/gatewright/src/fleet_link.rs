@@ -13,9 +13,9 @@ use runtime::ids::FLEET_PREFIX;
 use crate::output::Output;
 
 #[cfg(feature = "fleet")]
-pub(crate) use linked::{FleetLink, in_fleet};
+pub(crate) use linked::{FleetLink, for_screens, in_fleet};
 #[cfg(not(feature = "fleet"))]
-pub(crate) use unlinked::{NoFleetLink as FleetLink, in_fleet};
+pub(crate) use unlinked::{NoFleetLink as FleetLink, for_screens, in_fleet};
 
 /// The arguments that name runs.
 const RUN_ARGUMENTS: [&str; 3] = ["run", "runs", "words"];

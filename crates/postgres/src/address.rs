@@ -16,6 +16,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A peer that does not acknowledge for so long is gone.
 const SILENCE: Duration = Duration::from_secs(15);
 
+/// How long a handle tries to connect again, after its connection broke: a server that restarts is back in seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same of a person who looks at a screen: both for a connection and for silence.
+const GLANCE: Duration = Duration::from_secs(2);
+
 const PORT: u16 = 5432;
 
 /// The address of a database, such as `postgres://ada:secret@db.example/gatewright`.
@@ -26,6 +32,7 @@ const PORT: u16 = 5432;
 pub struct Address {
     config: Config,
     root_certificates: Option<PathBuf>,
+    patience: Duration,
 }
 
 impl Address {
@@ -60,7 +67,19 @@ impl Address {
         Ok(Self {
             config,
             root_certificates,
+            patience: PATIENCE,
         })
+    }
+
+    /// The same for a screen: a server that is away is told at once, and not waited for.
+    pub fn for_screens(mut self) -> Self {
+        self.config.connect_timeout(GLANCE).tcp_user_timeout(GLANCE);
+        self.patience = Duration::ZERO;
+        self
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
     }
 
     pub(crate) fn config(&self) -> &Config {

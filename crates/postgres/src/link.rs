@@ -12,9 +12,6 @@ use crate::address::Address;
 use crate::fault;
 use crate::tls::Tls;
 
-/// How long a handle tries to connect again, after its connection broke.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Of every session: the isolation that the functions are written for, an end for a statement that waits for a lock
@@ -99,7 +96,7 @@ impl Link {
 
     /// Connects again, with some patience: a server that restarts is back in seconds.
     pub(crate) fn mend(&self) -> Result<(), Error> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.address.patience();
         loop {
             match connected(&self.address, self.purpose) {
                 Ok(client) => {

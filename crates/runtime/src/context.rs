@@ -58,11 +58,16 @@ impl SharedContext {
 
     /// A context for a thread that writes in the engine's name.
     pub fn to_context(&self) -> Context {
+        self.to_context_of(Who::Engine)
+    }
+
+    /// A context for a thread that does what this caller of the process asks for.
+    pub fn to_context_of(&self, who: Who) -> Context {
         Context {
             environment: self.environment.clone(),
             folder: self.folder.clone(),
             state: self.state.clone(),
-            who: OnceCell::from(Who::Engine),
+            who: OnceCell::from(who),
             store: self.store.clone(),
             before_delay: None,
         }

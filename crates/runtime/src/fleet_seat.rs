@@ -17,6 +17,9 @@ const PROJECTS: &str = "fleet-projects";
 /// The longest part of a clone's name that comes from its remote.
 const LONGEST_NAME: usize = 40;
 
+/// Takes a seat in the fleet that this machine has joined. A screen calls it again when the database was away.
+pub type ConnectFleet = dyn Fn() -> Result<FleetSeat, Failure> + Send + Sync;
+
 /// A process that works on the runs of a fleet.
 #[derive(Clone)]
 pub struct FleetSeat {

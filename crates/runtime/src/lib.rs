@@ -32,6 +32,7 @@ pub mod fleet_logs;
 pub mod fleet_look;
 pub mod fleet_membership;
 pub mod fleet_project;
+pub mod fleet_reach;
 pub mod fleet_seat;
 pub mod group_members;
 pub mod idempotency;

@@ -77,6 +77,23 @@ impl Act {
         Ok(Self { run, deed })
     }
 
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Does a process of its own do it?
+    pub(crate) fn is_resume(&self) -> bool {
+        self.deed == Deed::Resume
+    }
+
+    fn resumed(&self) -> &'static str {
+        if ids::is_of_fleet(&self.run) {
+            "the run is queued again: the next free worker of the fleet takes it"
+        } else {
+            "a process drives the run now"
+        }
+    }
+
     /// Does it, and says what happened.
     pub(crate) fn perform(
         &self,
@@ -84,9 +101,9 @@ impl Act {
         by: &Who,
         resume: &Resume,
     ) -> Result<Value, Failure> {
-        if self.deed == Deed::Resume {
+        if self.is_resume() {
             resume(&self.run)?;
-            return Ok(json!({ "done": "a process drives the run now" }));
+            return Ok(json!({ "done": self.resumed() }));
         }
         let mut workspace = Workspace::for_writing(context)?;
         let key = ids::key()?;

@@ -2,6 +2,7 @@
 
 mod acts;
 mod bits;
+mod fleet;
 mod forms;
 mod guard;
 mod http;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -31,7 +32,7 @@ struct SentPage {
 }
 
 /// Sends changes until the reader leaves.
-pub(crate) fn stream(connection: &mut TcpStream, site: &Site, view: &View) -> io::Result<()> {
+pub(crate) fn stream(connection: &mut TcpStream, site: &Arc<Site>, view: &View) -> io::Result<()> {
     response::begin_events(connection)?;
     let mut shown = SentPage::default();
     let mut sent = Instant::now();

@@ -20,6 +20,7 @@ mod runs;
 use engine::RunId;
 use maud::html;
 use runtime::failure::Failure;
+use runtime::ids;
 
 use crate::page::{Page, Part, Place, View};
 use crate::reading::Reading;
@@ -45,6 +46,17 @@ pub(crate) fn page(reading: &mut Reading<'_>, view: &View) -> Result<Page, Failu
         ["docs"] => docs::page(reading, "index"),
         ["docs", topic] => docs::page(reading, topic),
         _ => Err(no_page()),
+    }
+}
+
+/// May this view read a run of the fleet?
+pub(crate) fn may_read_fleet(view: &View) -> bool {
+    let parts: Vec<&str> = view.path.split('/').collect();
+    match parts.as_slice() {
+        ["run", run, ..] => named(run).is_ok_and(|run| ids::is_of_fleet(&run)),
+        // What they show decides which runs they read.
+        ["pipeline", _] | ["compare"] => true,
+        _ => false,
     }
 }
 

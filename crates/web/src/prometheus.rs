@@ -11,9 +11,10 @@ pub(crate) const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(crate) fn text(reading: &mut Reading<'_>) -> Result<String, Failure> {
     let waiting = reading.waiting()?;
-    let figures = match reading.workspace {
-        Some(_) => reading.figures(|_| true)?.0.figures,
-        None => Metrics::default(),
+    let figures = if reading.has_home() {
+        reading.figures(|_| true)?.0.figures
+    } else {
+        Metrics::default()
     };
     let mut sheet = Sheet::default();
     sheet.family("gatewright_waiting_runs", "Runs that wait for a person.");

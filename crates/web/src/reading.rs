@@ -1,16 +1,22 @@
 //! What a page reads: the store as it is now, with readers that remember how far they have read.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{RunId, Time};
 use runtime::clock;
 use runtime::context::Context;
-use runtime::facts::{RunReader, RunsReader};
+use runtime::facts::{InboxFound, RunReader, RunRows, RunsReader};
 use runtime::failure::Failure;
 use runtime::figures::{FiguresFound, FiguresReader};
-use runtime::workspace::Workspace;
+use runtime::ids;
+use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, RunSummary, StoredRun};
+use views::facts::{Inbox, InboxEntry};
+use views::list::RowDepth;
 
+use crate::fleet::FleetRuns;
 use crate::page::Base;
 use crate::run_list::{RunList, Runs};
 use crate::topic::HelpTopic;
@@ -36,17 +42,46 @@ pub(crate) enum Acting {
     Nobody,
 }
 
-/// One look at the store.
+/// What is known of the fleet of this machine.
+#[derive(Clone)]
+pub(crate) enum Glance {
+    /// It has joined none.
+    Alone,
+    Read(Arc<FleetRuns>),
+    Away(Failure),
+}
+
+/// The stores of one look.
+#[derive(Clone, Copy)]
+pub(crate) struct Stores<'a> {
+    pub home: &'a Context,
+    /// For the runs of the fleet, where there is a connection.
+    pub fleet: Option<&'a Context>,
+}
+
+/// One look at the stores.
 pub(crate) struct Reading<'a> {
     /// Absent where no run was ever started.
-    pub workspace: Option<Workspace<'a>>,
-    pub runs: RunsReader,
+    home: Option<Workspace<'a>>,
+    /// Opened when a run of the fleet is read.
+    fleet: Option<Workspace<'a>>,
+    stores: Stores<'a>,
+    pub glance: Glance,
+    runs: RunsReader,
     pub now: Time,
     pub base: &'a Base,
     pub acting: Acting,
     pub readers: &'a Readers,
     pub topics: &'static [HelpTopic],
-    listed: Option<Runs>,
+    listed: Option<Listed>,
+}
+
+/// The runs of all projects, the latest started first.
+#[derive(Clone)]
+struct Listed {
+    home: Runs,
+    /// Those of the fleet, too.
+    all: Runs,
 }
 
 impl Readers {
@@ -72,14 +107,18 @@ impl Readers {
 
 impl<'a> Reading<'a> {
     pub(crate) fn new(
-        context: &'a Context,
+        stores: Stores<'a>,
+        glance: Glance,
         base: &'a Base,
         acting: Acting,
         readers: &'a Readers,
         topics: &'static [HelpTopic],
     ) -> Result<Self, Failure> {
         Ok(Self {
-            workspace: Workspace::if_exists(context)?,
+            home: Workspace::if_exists(stores.home)?,
+            fleet: None,
+            stores,
+            glance,
             runs: RunsReader::default(),
             now: clock::now(),
             base,
@@ -92,26 +131,102 @@ impl<'a> Reading<'a> {
 
     /// The runs of all projects, the latest started first: the same list during this look.
     pub(crate) fn summaries(&mut self) -> Result<Runs, Failure> {
+        Ok(self.listed()?.all)
+    }
+
+    fn listed(&mut self) -> Result<Listed, Failure> {
         if let Some(known) = &self.listed {
-            return Ok(Arc::clone(known));
+            return Ok(known.clone());
         }
-        let runs = match &self.workspace {
+        let home = match &self.home {
             Some(workspace) => self.readers.list.read(workspace.state.folder())?,
             None => Runs::default(),
         };
-        self.listed = Some(Arc::clone(&runs));
-        Ok(runs)
+        let all = match &self.glance {
+            Glance::Read(fleet) => merged(&home, &fleet.summaries),
+            Glance::Alone | Glance::Away(_) => Arc::clone(&home),
+        };
+        let listed = Listed { home, all };
+        self.listed = Some(listed.clone());
+        Ok(listed)
     }
 
     /// How many runs of all projects wait for a person.
     pub(crate) fn waiting(&mut self) -> Result<usize, Failure> {
-        let summaries = self.summaries()?;
-        match &mut self.workspace {
+        let listed = self.listed()?;
+        let at_home = match &mut self.home {
             Some(workspace) => {
                 let runs = &mut self.runs;
-                runs.count_waiting_among(workspace, &summaries, self.now)
+                runs.count_waiting_among(workspace, &listed.home, self.now)?
             }
-            None => Ok(0),
+            None => 0,
+        };
+        Ok(at_home + self.fleet_inbox().len())
+    }
+
+    fn fleet_inbox(&self) -> &[InboxEntry] {
+        match &self.glance {
+            Glance::Read(fleet) => &fleet.inbox,
+            Glance::Alone | Glance::Away(_) => &[],
+        }
+    }
+
+    /// What waits for a person, the oldest first.
+    pub(crate) fn inbox(&mut self) -> Result<InboxFound, Failure> {
+        let listed = self.listed()?;
+        let mut found = match &mut self.home {
+            Some(workspace) => self.runs.inbox_among(workspace, &listed.home, self.now)?,
+            None => InboxFound::default(),
+        };
+        let of_fleet = self.fleet_inbox();
+        if !of_fleet.is_empty() {
+            let entries = found.inbox.entries().iter().chain(of_fleet);
+            found.inbox = Inbox::new(entries.cloned().collect());
+        }
+        Ok(found)
+    }
+
+    /// A row for each of these. Those that are over are shown from the list alone.
+    pub(crate) fn rows(&mut self, summaries: &[&RunSummary]) -> Result<RunRows, Failure> {
+        let at_home = summaries.iter().copied();
+        let at_home = at_home.filter(|run| !ids::is_of_fleet(&run.id));
+        let mut found = match &mut self.home {
+            Some(workspace) => {
+                let runs = &mut self.runs;
+                runs.rows(workspace, at_home, RowDepth::Summary, self.now)?
+            }
+            None => RunRows {
+                rows: Vec::new(),
+                unreadable: Vec::new(),
+            },
+        };
+        if let Glance::Read(fleet) = &self.glance {
+            let wanted = summaries.iter().filter_map(|run| fleet.rows.get(&run.id));
+            found.rows.extend(wanted.cloned());
+            let places = summaries.iter().enumerate();
+            let places: BTreeMap<_, _> = places.map(|(place, run)| (&run.id, place)).collect();
+            found.rows.sort_by_key(|row| places.get(&row.run).copied());
+        }
+        Ok(found)
+    }
+
+    /// A run that waits for a person, as the inbox has it.
+    pub(crate) fn asking(&mut self, run: &RunId) -> Option<OpenRun> {
+        if ids::is_of_fleet(run) {
+            return match &self.glance {
+                Glance::Read(fleet) => fleet.asking(run),
+                Glance::Alone | Glance::Away(_) => None,
+            };
+        }
+        self.home.as_mut()?.find(run).ok().flatten()
+    }
+
+    /// Why some runs show little or nothing, beside those that were just read.
+    pub(crate) fn fleet_problems(&self) -> &[Failure] {
+        match &self.glance {
+            Glance::Alone => &[],
+            Glance::Read(fleet) => &fleet.unreadable,
+            Glance::Away(why) => std::slice::from_ref(why),
         }
     }
 
@@ -122,7 +237,7 @@ impl<'a> Reading<'a> {
     ) -> Result<(FiguresFound, usize), Failure> {
         // Waits that last grow in steps, so that an idle page stays as it is.
         let now = Time(self.now.0 - self.now.0 % 60_000);
-        let summaries = self.summaries()?;
+        let summaries = self.listed()?.home;
         let summaries = summaries.iter().filter(|run| wanted(run));
         let summaries: Vec<&RunSummary> = summaries.take(MOST_COUNTED).collect();
         let mut reader = self
@@ -130,19 +245,54 @@ impl<'a> Reading<'a> {
             .figures
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let workspace = self.workspace.as_mut().ok_or_else(no_run)?;
+        let workspace = self.home.as_mut().ok_or_else(no_run)?;
         let found = reader.read(workspace, summaries.iter().copied(), now)?;
         Ok((found, summaries.len()))
     }
 
-    pub(crate) fn workspace(&mut self) -> Result<&mut Workspace<'a>, Failure> {
-        self.workspace.as_mut().ok_or_else(no_run)
+    /// Was any run ever started on this machine?
+    pub(crate) fn has_home(&self) -> bool {
+        self.home.is_some()
+    }
+
+    /// The store that this run is in.
+    pub(crate) fn workspace_of(&mut self, run: &RunId) -> Result<&mut Workspace<'a>, Failure> {
+        if !ids::is_of_fleet(run) {
+            return self.home.as_mut().ok_or_else(no_run);
+        }
+        let opened = match self.fleet.take() {
+            Some(opened) => opened,
+            None => Workspace::for_reading(self.fleet_context()?)?,
+        };
+        Ok(self.fleet.insert(opened))
+    }
+
+    fn fleet_context(&self) -> Result<&'a Context, Failure> {
+        self.stores.fleet.ok_or_else(|| no_fleet(&self.glance))
     }
 
     /// The run with exactly this id.
     pub(crate) fn stored(&mut self, run: &RunId) -> Result<StoredRun, Failure> {
-        let found = self.workspace()?.store.run(run)?;
+        let found = self.workspace_of(run)?.store.run(run)?;
         found.ok_or_else(|| store::Error::UnknownRun { run: run.clone() }.into())
+    }
+}
+
+/// Both lists are sorted already.
+fn merged(home: &Runs, fleet: &[RunSummary]) -> Runs {
+    let mut all: Vec<RunSummary> = home.iter().chain(fleet).cloned().collect();
+    all.sort_by_key(|run| Reverse(run.started_at));
+    Arc::new(all)
+}
+
+/// Why no run of the fleet can be read.
+pub(crate) fn no_fleet(glance: &Glance) -> Failure {
+    match glance {
+        Glance::Away(why) => why.clone(),
+        Glance::Alone | Glance::Read(_) => {
+            Failure::not_found("the run is of a fleet, and this machine has joined none")
+                .hint("type `gatewright fleet join ADDRESS`, and start the page again")
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use runtime::failure::Failure;
 use runtime::ids;
 
 use crate::acts;
+use crate::fleet::Fleet;
 use crate::guard::Secrets;
 use crate::page::Base;
 use crate::reading::Readers;
@@ -40,10 +41,13 @@ pub fn serve(
         code: secrets.code.clone(),
     })?;
     let context = context.shared();
+    let fleet = parts.fleet.clone();
+    let fleet = fleet.map(|connect| Fleet::begin(context.clone(), connect));
     listener.serve(&Arc::new(Site {
         secrets,
         base,
         context,
+        fleet,
         by,
         readers: Readers::default(),
         parts,

@@ -132,7 +132,7 @@ impl TimedRead for Timed {
 }
 
 /// One request, one answer.
-fn converse(stream: TcpStream, site: &Site) -> io::Result<()> {
+fn converse(stream: TcpStream, site: &Arc<Site>) -> io::Result<()> {
     stream.set_write_timeout(Some(SLOWEST_READER))?;
     stream.set_nodelay(true)?;
     let mut timed = Timed(stream);
@@ -151,7 +151,12 @@ fn converse(stream: TcpStream, site: &Site) -> io::Result<()> {
     }
 }
 
-fn answer(timed: &mut Timed, received: Received, deadline: Instant, site: &Site) -> Option<Answer> {
+fn answer(
+    timed: &mut Timed,
+    received: Received,
+    deadline: Instant,
+    site: &Arc<Site>,
+) -> Option<Answer> {
     let Received { head, rest } = received;
     match guard::judge(&head, &site.secrets) {
         Ok(Admitted::Read { path, query }) => Some(site.read(&path, &query)),

@@ -1,23 +1,30 @@
 //! The site: which path shows what, and who answers for it.
 
+use std::sync::Arc;
+
 use engine::Who;
-use runtime::context::SharedContext;
+use runtime::context::{Context, SharedContext};
 use runtime::failure::{Failure, FailureKind};
-use serde_json::json;
+use runtime::fleet_seat::ConnectFleet;
+use runtime::{fleet_reach, ids};
+use serde_json::{Value, json};
 
 use crate::acts::{Act, Resume};
+use crate::fleet::Fleet;
 use crate::guard::Secrets;
 use crate::http::response::{HTML, JSON, Response, Status};
 use crate::page::{Base, Page, View};
 use crate::pages;
 use crate::prometheus;
-use crate::reading::{Acting, Readers, Reading};
+use crate::reading::{self, Acting, Glance, Readers, Reading, Stores};
 use crate::stamp::{self, Stamp};
 use crate::topic::HelpTopic;
 
 /// What the program gives to the page.
 pub struct Parts {
     pub resume: Box<Resume>,
+    /// The way to the fleet that this machine has joined.
+    pub fleet: Option<Arc<ConnectFleet>>,
     /// The pages of the documentation.
     pub topics: &'static [HelpTopic],
 }
@@ -26,6 +33,8 @@ pub(crate) struct Site {
     pub secrets: Secrets,
     pub base: Base,
     pub context: SharedContext,
+    /// The fleet that this machine has joined.
+    pub fleet: Option<Fleet>,
     /// Who acts on the page; nobody where there is no code.
     pub by: Option<Who>,
     pub readers: Readers,
@@ -43,7 +52,7 @@ const STYLE: &str = include_str!("assets/style.css");
 const SCRIPT: &str = include_str!("assets/page.js");
 
 impl Site {
-    pub(crate) fn read(&self, path: &str, query: &str) -> Answer {
+    pub(crate) fn read(self: &Arc<Self>, path: &str, query: &str) -> Answer {
         let whole = |kind, text: &str| Answer::Whole(Response::new(Status::Ok, kind, text));
         match path {
             "style.css" => whole(
@@ -62,7 +71,7 @@ impl Site {
         }
     }
 
-    fn document(&self, path: &str, query: &str) -> Response {
+    fn document(self: &Arc<Self>, path: &str, query: &str) -> Response {
         let view = View {
             path: path.to_owned(),
             query: query.to_owned(),
@@ -86,19 +95,38 @@ impl Site {
 
     /// The figures as Prometheus reads them.
     fn prometheus(&self) -> Answer {
-        let context = self.context.to_context();
-        let figures = Reading::new(
-            &context,
-            &self.base,
-            Acting::Nobody,
-            &self.readers,
-            self.parts.topics,
-        )
-        .and_then(|mut reading| prometheus::text(&mut reading));
+        let figures = self.reading(Acting::Nobody, self.glance(), prometheus::text);
         Answer::Whole(match figures {
             Ok(text) => Response::new(Status::Ok, prometheus::KIND, text),
             Err(failure) => Response::line(status_of(&failure), &failure.to_string()),
         })
+    }
+
+    fn glance(&self) -> Glance {
+        match self.fleet.as_ref().map(Fleet::latest) {
+            None => Glance::Alone,
+            Some(Ok(runs)) => Glance::Read(runs),
+            Some(Err(why)) => Glance::Away(why),
+        }
+    }
+
+    /// Calls `read` with one look at the stores.
+    fn reading<T>(
+        &self,
+        acting: Acting,
+        glance: Glance,
+        read: impl FnOnce(&mut Reading<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let home = self.context.to_context();
+        let fleet = fleet_context(&home, &glance);
+        let stores = Stores {
+            home: &home,
+            fleet: fleet.as_ref(),
+        };
+        let (readers, topics) = (&self.readers, self.parts.topics);
+        read(&mut Reading::new(
+            stores, glance, &self.base, acting, readers, topics,
+        )?)
     }
 
     /// The state folder: its files tell whether anything was written.
@@ -106,27 +134,30 @@ impl Site {
         stamp::of(&self.context.to_context())
     }
 
-    /// The page of a view as it is now.
-    pub(crate) fn page(&self, view: &View) -> Result<Page, Failure> {
-        let context = self.context.to_context();
+    /// The page of a view as it is now. The database of the fleet cannot keep anybody waiting.
+    pub(crate) fn page(self: &Arc<Self>, view: &View) -> Result<Page, Failure> {
+        let glance = self.glance();
+        let (site, view) = (Arc::clone(self), view.clone());
+        match &glance {
+            Glance::Read(_) if pages::may_read_fleet(&view) => {
+                fleet_reach::in_time(move || site.made(glance, &view))
+            }
+            Glance::Alone | Glance::Read(_) | Glance::Away(_) => self.made(glance, &view),
+        }
+    }
+
+    fn made(&self, glance: Glance, view: &View) -> Result<Page, Failure> {
         let acting = match self.by {
             Some(_) => Acting::WithCode,
             None => Acting::Nobody,
         };
-        let mut reading = Reading::new(
-            &context,
-            &self.base,
-            acting,
-            &self.readers,
-            self.parts.topics,
-        )?;
-        pages::page(&mut reading, view)
+        self.reading(acting, glance, |reading| pages::page(reading, view))
     }
 
     /// Does what a person wants, and says what happened.
-    pub(crate) fn act(&self, body: &[u8]) -> Response {
+    pub(crate) fn act(self: &Arc<Self>, body: &[u8]) -> Response {
         let performed = Act::parse(body).and_then(|act| match &self.by {
-            Some(by) => act.perform(&self.context.to_context(), by, &*self.parts.resume),
+            Some(by) => self.perform(act, by),
             None => Err(Failure::refused("nobody can act on this page")),
         });
         let (status, answer) = match performed {
@@ -134,6 +165,39 @@ impl Site {
             Err(failure) => (status_of(&failure), json!({ "error": failure.to_string() })),
         };
         Response::new(status, JSON, answer.to_string())
+    }
+
+    /// In the store of the run.
+    fn perform(self: &Arc<Self>, act: Act, by: &Who) -> Result<Value, Failure> {
+        if act.is_resume() || !ids::is_of_fleet(act.run()) {
+            return act.perform(&self.context.to_context(), by, &*self.parts.resume);
+        }
+        let glance = self.glance();
+        let (site, by) = (Arc::clone(self), by.clone());
+        let performed = fleet_reach::in_time(move || {
+            let home = site.context.to_context();
+            let fleet = fleet_context(&home, &glance).ok_or_else(|| reading::no_fleet(&glance))?;
+            act.perform(&fleet, &by, &*site.parts.resume)
+        });
+        performed.map_err(|failure| match failure.kind {
+            FailureKind::Environment => {
+                failure.hint("look at the page again before you repeat the act")
+            }
+            FailureKind::Usage
+            | FailureKind::Refused
+            | FailureKind::NotFound
+            | FailureKind::Settings
+            | FailureKind::Store
+            | FailureKind::Bug => failure,
+        })
+    }
+}
+
+/// The context for the runs of the fleet, where it can be read.
+fn fleet_context(home: &Context, glance: &Glance) -> Option<Context> {
+    match glance {
+        Glance::Read(runs) => Some(home.in_fleet(runs.seat.clone())),
+        Glance::Alone | Glance::Away(_) => None,
     }
 }
 

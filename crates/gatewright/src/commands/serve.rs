@@ -16,6 +16,7 @@ use serde_json::json;
 use web::{Listener, Parts, Served};
 
 use crate::exit::Exit;
+use crate::fleet_link;
 use crate::help_topics::TOPICS;
 use crate::output::Output;
 
@@ -45,6 +46,7 @@ impl Serve {
         let announce = |served: &Served| announce(served, output);
         let parts = Parts {
             resume: Box::new(resume),
+            fleet: fleet_link::for_screens(context)?,
             topics: &TOPICS,
         };
         web::serve(context, &listener, parts, announce)?;

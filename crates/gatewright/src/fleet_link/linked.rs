@@ -1,10 +1,12 @@
 //! The link in a program that was built with the fleet.
 
+use std::sync::Arc;
+
 use pg_store::{Address, Postgres};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
-use runtime::fleet_seat::FleetSeat;
+use runtime::fleet_seat::{ConnectFleet, FleetSeat};
 use store::{Access, SharedBackend as _};
 
 /// An open connection to the fleet of this machine.
@@ -28,10 +30,7 @@ impl FleetLink {
 
     /// What this machine is in its fleet.
     pub(crate) fn membership(context: &Context) -> Result<FleetMembership, Failure> {
-        FleetMembership::load(&context.state()?)?.ok_or_else(|| {
-            Failure::refused("this machine has not joined a fleet")
-                .hint("join one with `gatewright fleet join ADDRESS`")
-        })
+        FleetMembership::load(&context.state()?)?.ok_or_else(not_joined)
     }
 
     /// The same context for the runs of the fleet, over a connection of its own.
@@ -46,7 +45,29 @@ impl FleetLink {
     }
 }
 
+fn not_joined() -> Failure {
+    Failure::refused("this machine has not joined a fleet")
+        .hint("join one with `gatewright fleet join ADDRESS`")
+}
+
 /// The same context for the runs of the fleet.
 pub(crate) fn in_fleet(context: &Context) -> Result<Context, Failure> {
     FleetLink::open(context, Access::Write)?.context(context)
+}
+
+/// How a screen takes a seat in the fleet; nothing where this machine has not joined one.
+pub(crate) fn for_screens(context: &Context) -> Result<Option<Arc<ConnectFleet>>, Failure> {
+    let state = context.state()?;
+    // A file that cannot be read is a fleet that cannot be read.
+    if matches!(FleetMembership::load(&state), Ok(None)) {
+        return Ok(None);
+    }
+    let by = context.who();
+    Ok(Some(Arc::new(move || {
+        let membership = FleetMembership::load(&state)?.ok_or_else(not_joined)?;
+        let address = Address::parse(&membership.source.read()?)?.for_screens();
+        let store = Postgres::open(&address, Access::Write)?;
+        let FleetMembership { machine, name, .. } = membership;
+        Ok(FleetSeat::new(Box::new(store), machine, name, by.clone()))
+    })))
 }

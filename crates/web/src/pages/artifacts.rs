@@ -28,7 +28,7 @@ pub(super) fn one(reading: &mut Reading<'_>, run: &RunId, name: &str) -> Result<
     let line = shown.view.artifacts.iter().find(|line| line.name == name);
     let content = line.ok_or_else(unknown)?.content;
     let list = list(reading, &shown);
-    let content = text(reading, &name, content)?;
+    let content = text(reading, run, &name, content)?;
     whole(reading, &shown, list, content)
 }
 
@@ -70,8 +70,13 @@ fn list(reading: &Reading<'_>, shown: &Shown) -> Markup {
     }
 }
 
-fn text(reading: &mut Reading<'_>, name: &ArtifactName, hash: Hash) -> Result<Markup, Failure> {
-    let bytes = reading.workspace()?.store.content(hash)?;
+fn text(
+    reading: &mut Reading<'_>,
+    run: &RunId,
+    name: &ArtifactName,
+    hash: Hash,
+) -> Result<Markup, Failure> {
+    let bytes = reading.workspace_of(run)?.store.content(hash)?;
     let Some(bytes) = bytes else {
         return Ok(html! { p.banner.bad { "The content of " (name) " is not kept." } });
     };

@@ -72,7 +72,7 @@ fn choice(reading: &Reading<'_>, shown: &Shown, wanted: Option<DispatchId>) -> M
 
 fn of_run(reading: &mut Reading<'_>, shown: &Shown) -> Result<Markup, Failure> {
     Ok(
-        match change_report::of(reading.workspace()?, &shown.opened) {
+        match change_report::of(reading.workspace_of(&shown.run.id)?, &shown.opened) {
             Ok(Ok(report)) => {
                 let since = match report.since {
                     ChangeSince::Start => "since the run began",
@@ -116,7 +116,11 @@ fn of_work(
     shown: &Shown,
     dispatch: DispatchId,
 ) -> Result<Markup, Failure> {
-    let state = work_change::of(reading.workspace()?, &shown.opened, dispatch);
+    let state = work_change::of(
+        reading.workspace_of(&shown.run.id)?,
+        &shown.opened,
+        dispatch,
+    );
     Ok(match &state {
         WorkChangeState::Seen {
             files,

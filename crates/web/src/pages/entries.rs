@@ -22,7 +22,7 @@ pub(super) fn page(reading: &mut Reading<'_>, run: &RunId, query: &str) -> Resul
         .unwrap_or(last)
         .clamp(1, last.max(1));
     let first = newest.saturating_sub(AT_ONCE - 1).max(1);
-    let history = explain::history(reading.workspace()?, run, first, newest + 1 - first)?;
+    let history = explain::history(reading.workspace_of(run)?, run, first, newest + 1 - first)?;
     let now = reading.now;
     let link = |to: u64| reading.base.to(&format!("run/{run}/history?to={to}"));
     let entries = html! {
@@ -76,7 +76,7 @@ pub(super) fn table<'l>(
 /// Why an entry is there: what somebody did, what was seen, what followed.
 pub(super) fn why(reading: &mut Reading<'_>, run: &RunId, entry: u64) -> Result<Page, Failure> {
     let shown = run::now(reading, run)?;
-    let view = explain::why(reading.workspace()?, run, entry)?;
+    let view = explain::why(reading.workspace_of(run)?, run, entry)?;
     let asked = &view.asked;
     let content = html! {
         h2 { "Entry " (entry) ": why?" }

@@ -13,13 +13,12 @@ use crate::{bits, query};
 pub(super) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failure> {
     let pipeline = query::value(query, "pipeline").and_then(|name| PipelineName::parse(&name).ok());
     let waiting = reading.waiting()?;
-    let (figures, counted) = match reading.workspace {
-        Some(_) => {
-            let (found, counted) = reading
-                .figures(|run| pipeline.as_ref().is_none_or(|name| *name == run.pipeline))?;
-            (found.figures, counted)
-        }
-        None => (Metrics::default(), 0),
+    let (figures, counted) = if reading.has_home() {
+        let (found, counted) =
+            reading.figures(|run| pipeline.as_ref().is_none_or(|name| *name == run.pipeline))?;
+        (found.figures, counted)
+    } else {
+        (Metrics::default(), 0)
     };
     let title = match &pipeline {
         Some(pipeline) => format!("Figures of {pipeline}"),

@@ -1,11 +1,10 @@
 //! The first page: what waits for you, who is at work, and what is over, in all projects.
 
 use maud::{Markup, html};
-use runtime::facts::{InboxFound, RunRows};
 use runtime::failure::Failure;
 use store::RunSummary;
 use views::facts::{Inbox, InboxEntry};
-use views::list::{RowDepth, RunRow};
+use views::list::RunRow;
 
 use super::order::{Listing, Order};
 use super::{bars, runs};
@@ -23,9 +22,10 @@ pub(crate) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failu
     let (over, active): (Vec<_>, Vec<_>) = chosen
         .into_iter()
         .partition(|run| bits::is_over(&run.status));
-    let found = inbox_of(reading, &summaries)?;
-    let gathered = rows(reading, &active)?;
+    let found = reading.inbox()?;
+    let gathered = reading.rows(&active)?;
     let unreadable = found.unreadable.iter().chain(&gathered.unreadable);
+    let unreadable = unreadable.chain(reading.fleet_problems());
     let problems: Vec<String> = unreadable.map(ToString::to_string).collect();
     let inbox = &found.inbox;
     Ok(Page {
@@ -45,27 +45,6 @@ pub(crate) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failu
     })
 }
 
-fn inbox_of(reading: &mut Reading<'_>, summaries: &[RunSummary]) -> Result<InboxFound, Failure> {
-    let now = reading.now;
-    match &mut reading.workspace {
-        Some(workspace) => reading.runs.inbox_among(workspace, summaries, now),
-        None => Ok(InboxFound::default()),
-    }
-}
-
-/// Those that are over are shown from the list alone.
-fn rows(reading: &mut Reading<'_>, summaries: &[&RunSummary]) -> Result<RunRows, Failure> {
-    let now = reading.now;
-    let wanted = summaries.iter().copied();
-    match &mut reading.workspace {
-        Some(workspace) => reading.runs.rows(workspace, wanted, RowDepth::Summary, now),
-        None => Ok(RunRows {
-            rows: Vec::new(),
-            unreadable: Vec::new(),
-        }),
-    }
-}
-
 fn inbox(reading: &mut Reading<'_>, inbox: &Inbox, all: usize) -> Markup {
     let heading = match (inbox.entries().len(), all) {
         (_, 0) => "No run has been started yet".to_owned(),
@@ -83,10 +62,7 @@ fn inbox(reading: &mut Reading<'_>, inbox: &Inbox, all: usize) -> Markup {
 }
 
 fn card(reading: &mut Reading<'_>, entry: &InboxEntry) -> Markup {
-    let opened = match &mut reading.workspace {
-        Some(workspace) => workspace.find(&entry.run).ok().flatten(),
-        None => None,
-    };
+    let opened = reading.asking(&entry.run);
     let link = reading.base.to(&format!("run/{}", entry.run));
     html! {
         article.card.waits {
@@ -151,7 +127,7 @@ fn over(
 ) -> Result<Markup, Failure> {
     let from = listing.from.min(over.len());
     let to = over.len().min(from + OVER_AT_ONCE);
-    let rows = rows(reading, &over[from..to])?.rows;
+    let rows = reading.rows(&over[from..to])?.rows;
     let page = |from: usize| listing.starting_at(reading.base, from);
     Ok(html! {
         @if !over.is_empty() {

@@ -20,7 +20,7 @@ const COLUMNS: usize = 2_000;
 
 pub(super) fn page(reading: &mut Reading<'_>, run: &RunId, query: &str) -> Result<Page, Failure> {
     let shown = run::now(reading, run)?;
-    let workspace = reading.workspace()?;
+    let workspace = reading.workspace_of(run)?;
     let heads: Vec<_> = LogReader::all(&workspace.state, run)
         .into_iter()
         .map(|reader| reader.head)

@@ -6,7 +6,7 @@ use engine::{Hash, Pipeline, PipelineName, Target};
 use maud::{Markup, html};
 use runtime::failure::Failure;
 use store::{Backend as _, RunSummary};
-use views::list::{RowDepth, RunRow};
+use views::list::RunRow;
 
 use super::{bars, picture, runs};
 use crate::bits;
@@ -58,21 +58,16 @@ fn card(reading: &Reading<'_>, name: &PipelineName, runs: &[&RunSummary]) -> Mar
 pub(super) fn one(reading: &mut Reading<'_>, name: &str) -> Result<Page, Failure> {
     let unknown = || Failure::not_found("no run has this pipeline");
     let name = PipelineName::parse(name).map_err(|_| unknown())?;
-    let now = reading.now;
     let summaries = reading.summaries()?;
     let summaries = summaries.iter().filter(|run| run.pipeline == name);
     let summaries: Vec<&RunSummary> = summaries.collect();
-    let workspace = reading.workspace()?;
     let latest = summaries.first().ok_or_else(unknown)?.id.clone();
+    let workspace = reading.workspace_of(&latest)?;
     let stored = workspace.store.run(&latest)?.ok_or_else(unknown)?;
     let hash = stored.run.definition;
     let pipeline = workspace.pipeline(hash)?;
-    let shown = summaries.iter().copied().take(MOST_RUNS);
-    let workspace = reading.workspace.as_mut().ok_or_else(unknown)?;
-    let rows = reading
-        .runs
-        .rows(workspace, shown, RowDepth::Summary, now)?
-        .rows;
+    let shown = &summaries[..summaries.len().min(MOST_RUNS)];
+    let rows = reading.rows(shown)?.rows;
     Ok(Page {
         title: name.to_string(),
         waiting: reading.waiting()?,

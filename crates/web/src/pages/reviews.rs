@@ -62,7 +62,10 @@ fn panel(
         let left = shown.view.artifacts.iter();
         let left = left.clone().find(|line| line.name == reviewer.leaves);
         let text = match left.filter(|_| was_asked) {
-            Some(line) => reading.workspace()?.store.content(line.content)?,
+            Some(line) => reading
+                .workspace_of(&shown.run.id)?
+                .store
+                .content(line.content)?,
             None => None,
         };
         verdicts.push((reviewer, text));

@@ -78,7 +78,7 @@ pub(super) fn now(reading: &mut Reading<'_>, run: &RunId) -> Result<Shown, Failu
     let stored = reading.stored(run)?;
     let time = reading.now;
     let mut reader = reading.readers.take(run, stored.version);
-    let workspace = reading.workspace()?;
+    let workspace = reading.workspace_of(run)?;
     let opened = workspace.opened(stored)?;
     let view = reader.read_opened(workspace, &opened, time)?;
     let shown = opened.run().clone();
@@ -158,7 +158,7 @@ fn latest(reading: &mut Reading<'_>, shown: &Shown) -> Result<Markup, Failure> {
     let run = &shown.run.id;
     let last = shown.at.unwrap_or(shown.opened.stored.version);
     let first = last.saturating_sub(LATEST - 1).max(1);
-    let history = explain::history(reading.workspace()?, run, first, last + 1 - first)?;
+    let history = explain::history(reading.workspace_of(run)?, run, first, last + 1 - first)?;
     let all = reading.base.to(&format!("run/{run}/history"));
     Ok(html! {
         div.bar { h2 { "Latest entries" } a href=(all) { "All " (last) " entries" } }

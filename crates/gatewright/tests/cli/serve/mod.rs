@@ -5,5 +5,6 @@ mod alive;
 mod attacks;
 mod browser;
 mod documentation;
+mod fleet;
 mod pages;
 mod server;

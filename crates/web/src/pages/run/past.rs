@@ -14,7 +14,7 @@ use crate::reading::Reading;
 /// The run as it was after that entry: folded from the journal up to there.
 pub(super) fn shown(reading: &mut Reading<'_>, run: &RunId, at: u64) -> Result<Shown, Failure> {
     let stored = reading.stored(run)?;
-    let workspace = reading.workspace()?;
+    let workspace = reading.workspace_of(run)?;
     let opened = workspace.opened(stored)?;
     let at = at.clamp(1, opened.stored.version);
     let folded = workspace.store.folded_at(run, at)?;
