@@ -18,6 +18,7 @@ pub struct FiguresReader {
 }
 
 /// The figures of some runs.
+#[derive(Default)]
 pub struct FiguresFound {
     pub figures: Metrics,
     /// The runs that cannot be read.
@@ -32,10 +33,7 @@ impl FiguresReader {
         summaries: impl IntoIterator<Item = &'s RunSummary>,
         now: Time,
     ) -> Result<FiguresFound, Failure> {
-        let mut found = FiguresFound {
-            figures: Metrics::default(),
-            unreadable: Vec::new(),
-        };
+        let mut found = FiguresFound::default();
         let mut pipelines = BTreeMap::new();
         for summary in summaries {
             match self.one(workspace, &mut pipelines, summary, now) {

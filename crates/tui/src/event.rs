@@ -1,6 +1,6 @@
 //! What happens to the screen, and what it asks of the shell.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::{AgentName, DispatchId, Hash, Outcome, RunId, StageName, Time};
 use runtime::answers::Edits;
@@ -94,6 +94,8 @@ pub(crate) struct RunsFacts {
     pub rows: Vec<RunRow>,
     /// Why some runs show little.
     pub unreadable: Vec<String>,
+    /// Why the runs of the fleet are not among them, on a machine that has joined one.
+    pub fleet_away: Option<String>,
 }
 
 /// All that is shown of one run.
@@ -104,7 +106,7 @@ pub(crate) struct RunFacts {
     /// The choices of its question.
     pub choices: Vec<Outcome>,
     /// The latest entries.
-    pub entries: Rc<HistoryView>,
+    pub entries: Arc<HistoryView>,
     /// Whose output can be read, in the order of the work.
     pub workers: Vec<WorkerName>,
     /// The output of one of them, where it is shown.
@@ -191,6 +193,7 @@ pub(crate) enum TextTarget {
         entry: u64,
     },
     Artifact {
+        run: RunId,
         name: String,
         content: Hash,
     },
@@ -203,6 +206,17 @@ pub(crate) enum TextTarget {
         run: RunId,
         of: String,
     },
+}
+
+impl TextTarget {
+    pub(crate) fn run(&self) -> &RunId {
+        match self {
+            Self::Why { run, .. }
+            | Self::Artifact { run, .. }
+            | Self::Change { run }
+            | Self::WorkChange { run, .. } => run,
+        }
+    }
 }
 
 /// What a person does to a run.

@@ -6,8 +6,10 @@
 mod act;
 mod age;
 mod ansi;
+mod desk;
 mod draw;
 mod event;
+mod fleet;
 mod input;
 pub mod keeper;
 mod reader;

@@ -4,7 +4,7 @@ mod changes;
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::{DispatchId, RunId};
 use runtime::clock;
@@ -40,17 +40,30 @@ const LONGEST_LINE: usize = 2_000;
 const LONGEST_TEXT: usize = 256 * 1024;
 
 /// What the screen shows now.
+#[derive(Clone)]
 pub(crate) struct Wanted {
     pub run: Option<RunId>,
     pub detail: Option<WantedDetail>,
 }
 
+impl Wanted {
+    /// No run.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            run: None,
+            detail: None,
+        }
+    }
+}
+
 /// What is read of the run only where it is shown.
+#[derive(Clone)]
 pub(crate) enum WantedDetail {
     Output(WantedOutput),
     Changes,
 }
 
+#[derive(Clone)]
 pub(crate) enum WantedOutput {
     Latest,
     Of(DispatchId),
@@ -76,7 +89,7 @@ pub(crate) struct Reader<'c> {
 /// The latest entries of the shown run, read once for each of its versions.
 #[derive(Default)]
 struct LatestEntries {
-    read: Option<(RunId, u64, Rc<HistoryView>)>,
+    read: Option<(RunId, u64, Arc<HistoryView>)>,
 }
 
 impl LatestEntries {
@@ -84,17 +97,17 @@ impl LatestEntries {
         &mut self,
         workspace: &Workspace<'_>,
         opened: &OpenRun,
-    ) -> Result<Rc<HistoryView>, Failure> {
+    ) -> Result<Arc<HistoryView>, Failure> {
         let (run, version) = (&opened.run().id, opened.stored.version);
         if let Some((known, at, entries)) = &self.read
             && known == run
             && *at == version
         {
-            return Ok(Rc::clone(entries));
+            return Ok(Arc::clone(entries));
         }
         let entries = run_details::latest_entries(workspace, opened, MOST_ENTRIES)?;
-        let entries = Rc::new(entries);
-        self.read = Some((run.clone(), version, Rc::clone(&entries)));
+        let entries = Arc::new(entries);
+        self.read = Some((run.clone(), version, Arc::clone(&entries)));
         Ok(entries)
     }
 }
@@ -239,6 +252,7 @@ impl<'c> Reader<'c> {
             inbox: self.inbox.clone(),
             rows: self.rows.clone(),
             unreadable: self.unreadable.clone(),
+            fleet_away: None,
         }
     }
 
@@ -325,7 +339,7 @@ impl<'c> Reader<'c> {
                     wrapping: Wrapping::On,
                 })
             }
-            TextTarget::Artifact { name, content } => {
+            TextTarget::Artifact { name, content, .. } => {
                 let text = run_details::content(workspace, *content)?;
                 let missing = || Failure::not_found(format!("the content of {name} is not kept"));
                 Ok(OpenText {

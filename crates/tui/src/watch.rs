@@ -1,21 +1,24 @@
 //! The shell of the screen: it reads keys, time and facts, and shows what the screen makes of them.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use engine::RunId;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::fleet_seat::ConnectFleet;
+use runtime::ids::FLEET_PREFIX;
 use runtime::workspace::Workspace;
 use runtime::{clock, find_run};
 use views::Paint;
 use views::facts::Inbox;
 use views::progress::TerminalSize;
 
-use crate::act::act;
+use crate::desk::Desk;
 use crate::event::{Effect, Event, Key, Size};
-use crate::reader::{Reader, Wanted, WantedDetail, WantedOutput};
+use crate::reader::{Wanted, WantedDetail, WantedOutput};
 use crate::screen::{Screen, Tab};
 use crate::terminal::{Terminal, Typed, USUAL_SIZE};
 use crate::{ansi, draw, input};
@@ -31,6 +34,8 @@ pub struct WatchOptions<'a> {
     /// The run to begin with: its id, or its first characters.
     pub select: Option<&'a str>,
     pub paint: Paint,
+    /// The way to the fleet that this machine has joined.
+    pub fleet: Option<Arc<ConnectFleet>>,
 }
 
 /// One picture as text, for a terminal of this size, or of the usual one.
@@ -44,16 +49,17 @@ pub fn once(
         // The shell's own lines come before and after it.
         size.rows = size.rows.saturating_sub(2).max(USUAL_SIZE.rows / 2);
     }
-    let selected = selected(context, options)?;
+    let mut desk = Desk::new(context, options.fleet.as_ref());
+    let selected = selected(context, &mut desk, options)?;
     let mut screen = Screen::new(size, clock::now(), selected);
-    let mut reader = Reader::new(context);
-    for event in reader.all(&wanted(&screen)) {
+    desk.first_look();
+    for event in desk.all(&wanted(&screen)) {
         if let Event::Trouble(Some(trouble)) = event {
             return Err(Failure::store(trouble));
         }
         screen.update(event);
     }
-    for event in reader.one(&wanted(&screen)) {
+    for event in desk.one(&wanted(&screen)) {
         screen.update(event);
     }
     Ok(ansi::lines(&draw::picture(&screen), options.paint))
@@ -65,12 +71,12 @@ pub fn watch(
     options: &WatchOptions<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let selected = selected(context, options)?;
+    let mut desk = Desk::new(context, options.fleet.as_ref());
+    let selected = selected(context, &mut desk, options)?;
     let terminal = Terminal::open(options.paint)?;
     let screen = Screen::new(terminal.size(), clock::now(), selected);
     let mut shell = Shell {
-        context,
-        reader: Reader::new(context),
+        desk,
         screen,
         terminal,
         typed: Vec::new(),
@@ -91,10 +97,21 @@ pub fn watch(
 }
 
 /// The run that the person named.
-fn selected(context: &Context, options: &WatchOptions<'_>) -> Result<Option<RunId>, Failure> {
+fn selected(
+    context: &Context,
+    desk: &mut Desk<'_>,
+    options: &WatchOptions<'_>,
+) -> Result<Option<RunId>, Failure> {
     let Some(word) = options.select else {
         return Ok(None);
     };
+    if options.fleet.is_some() && word.starts_with(FLEET_PREFIX) {
+        desk.first_look();
+        let unknown = || Failure::not_found(format!("no run of the fleet begins with {word}"));
+        let hint = "type `gatewright watch` without --select to see all";
+        let found = desk.fleet_run(word);
+        return found.ok_or_else(|| unknown().hint(hint)).map(Some);
+    }
     let workspace = Workspace::for_reading(context)?;
     let stored = find_run::find_to_show(&workspace, Some(word))?;
     Ok(Some(stored.run.id))
@@ -120,6 +137,13 @@ fn title(screen: &Screen) -> String {
     }
 }
 
+fn put_first(waiting: &mut VecDeque<Event>, events: Vec<Event>) {
+    events
+        .into_iter()
+        .rev()
+        .for_each(|event| waiting.push_front(event));
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Going {
     On,
@@ -127,8 +151,7 @@ enum Going {
 }
 
 struct Shell<'c> {
-    context: &'c Context,
-    reader: Reader<'c>,
+    desk: Desk<'c>,
     screen: Screen,
     terminal: Terminal,
     /// Bytes that are the beginning of a key.
@@ -151,9 +174,9 @@ impl Shell<'_> {
 
     fn read_all(&mut self) {
         // Asked first: what is written meanwhile is a change.
-        self.reader.has_changed();
+        self.desk.has_changed();
         self.take(vec![Event::Clock(clock::now())]);
-        let events = self.reader.all(&wanted(&self.screen));
+        let events = self.desk.all(&wanted(&self.screen));
         self.take(events);
         (self.looked, self.judged) = (Instant::now(), Instant::now());
     }
@@ -177,16 +200,18 @@ impl Shell<'_> {
 
     fn look(&mut self) {
         self.looked = Instant::now();
-        if self.reader.has_changed() {
+        let news = self.desk.news();
+        self.take(news);
+        if self.desk.has_changed() {
             return self.read_all();
         }
         if self.judged.elapsed() >= BETWEEN_JUDGEMENTS {
             self.judged = Instant::now();
             self.take(vec![Event::Clock(clock::now())]);
-            let events = self.reader.judged(&wanted(&self.screen));
+            let events = self.desk.judged(&wanted(&self.screen));
             self.take(events);
         } else if self.screen.tab == Tab::Output {
-            let events = self.reader.one(&wanted(&self.screen));
+            let events = self.desk.one(&wanted(&self.screen));
             self.take(events);
         }
     }
@@ -213,10 +238,8 @@ impl Shell<'_> {
                 match effect {
                     Effect::Quit => return Going::Ended,
                     Effect::Read => must_read = true,
-                    Effect::Open(target) => waiting.push_front(self.reader.open(&target)),
-                    Effect::Act(deed) => {
-                        waiting.push_front(Event::Told(act(self.context, &deed)));
-                    }
+                    Effect::Open(target) => put_first(&mut waiting, self.desk.open(&target)),
+                    Effect::Act(deed) => put_first(&mut waiting, self.desk.act(&deed)),
                 }
             }
         }
@@ -227,7 +250,7 @@ impl Shell<'_> {
     }
 
     fn read_one(&mut self) {
-        for event in self.reader.one(&wanted(&self.screen)) {
+        for event in self.desk.one(&wanted(&self.screen)) {
             self.screen.update(event);
         }
     }

@@ -49,6 +49,11 @@ pub(crate) fn page(reading: &mut Reading<'_>, view: &View) -> Result<Page, Failu
     }
 }
 
+/// Does this view count the runs of the fleet?
+pub(crate) fn counts_fleet(view: &View) -> bool {
+    view.path == "figures"
+}
+
 /// May this view read a run of the fleet?
 pub(crate) fn may_read_fleet(view: &View) -> bool {
     let parts: Vec<&str> = view.path.split('/').collect();

@@ -5,25 +5,34 @@ use std::fmt::Write as _;
 use runtime::failure::Failure;
 use views::metrics::{Durations, Metrics};
 
-use crate::reading::{MOST_COUNTED, Reading};
+use crate::reading::{Glance, MOST_COUNTED, Reading};
 
 pub(crate) const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 pub(crate) fn text(reading: &mut Reading<'_>) -> Result<String, Failure> {
     let waiting = reading.waiting()?;
-    let figures = if reading.has_home() {
-        reading.figures(|_| true)?.0.figures
-    } else {
-        Metrics::default()
-    };
+    let figures = reading.figures(|_| true)?.0.figures;
     let mut sheet = Sheet::default();
     sheet.family("gatewright_waiting_runs", "Runs that wait for a person.");
     sheet.sample("gatewright_waiting_runs", &[], waiting as u64);
+    fleet(&mut sheet, reading);
     runs(&mut sheet, &figures);
     stages(&mut sheet, &figures);
     agents(&mut sheet, &figures);
     checks(&mut sheet, &figures);
     Ok(sheet.0)
+}
+
+/// Are the runs of the fleet counted, too? Only a machine that has joined one says so.
+fn fleet(sheet: &mut Sheet, reading: &Reading<'_>) {
+    let is_counted = match reading.glance {
+        Glance::Alone => return,
+        Glance::Read(_) => reading.fleet_figures.missing.is_none(),
+        Glance::Away(_) => false,
+    };
+    let about = "1 if the runs of the fleet are counted, 0 if they cannot be read.";
+    sheet.family("gatewright_fleet_counted", about);
+    sheet.sample("gatewright_fleet_counted", &[], u64::from(is_counted));
 }
 
 fn runs(sheet: &mut Sheet, figures: &Metrics) {

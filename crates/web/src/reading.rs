@@ -15,6 +15,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, RunSummary, StoredRun};
 use views::facts::{Inbox, InboxEntry};
 use views::list::RowDepth;
+use views::metrics::Metrics;
 
 use crate::fleet::FleetRuns;
 use crate::page::Base;
@@ -32,7 +33,16 @@ pub(crate) const MOST_COUNTED: usize = 2_000;
 pub(crate) struct Readers {
     runs: Mutex<Vec<(RunId, RunReader)>>,
     figures: Mutex<FiguresReader>,
+    /// Of the runs of the fleet. Who counts holds it.
+    fleet_figures: Mutex<FiguresReader>,
     list: RunList,
+}
+
+/// The figures of runs of the fleet, one by one, or why there are none.
+#[derive(Default)]
+pub(crate) struct FleetFigures {
+    pub runs: Vec<(RunSummary, Metrics)>,
+    pub missing: Option<Failure>,
 }
 
 /// Can somebody act on this page?
@@ -74,6 +84,8 @@ pub(crate) struct Reading<'a> {
     pub readers: &'a Readers,
     pub topics: &'static [HelpTopic],
     listed: Option<Listed>,
+    /// Counted beforehand, because the database of the fleet may be slow.
+    pub fleet_figures: FleetFigures,
 }
 
 /// The runs of all projects, the latest started first.
@@ -105,6 +117,29 @@ impl Readers {
     }
 }
 
+impl Readers {
+    /// The figures of the latest runs of the fleet. Only one counts at a time: the first time takes longest.
+    pub(crate) fn count_fleet(
+        &self,
+        workspace: &mut Workspace<'_>,
+        runs: &[RunSummary],
+    ) -> Result<Vec<(RunSummary, Metrics)>, Failure> {
+        let busy = |_| Failure::environment("the runs of the fleet are being counted").hint("wait");
+        let mut reader = self.fleet_figures.try_lock().map_err(busy)?;
+        let (now, mut counted) = (in_steps(clock::now()), Vec::new());
+        for run in runs.iter().take(MOST_COUNTED) {
+            let found = reader.read(workspace, [run], now)?;
+            counted.push((run.clone(), found.figures));
+        }
+        Ok(counted)
+    }
+}
+
+/// Waits that last grow in steps, so that an idle page stays as it is.
+fn in_steps(now: Time) -> Time {
+    Time(now.0 - now.0 % 60_000)
+}
+
 impl<'a> Reading<'a> {
     pub(crate) fn new(
         stores: Stores<'a>,
@@ -126,6 +161,7 @@ impl<'a> Reading<'a> {
             readers,
             topics,
             listed: None,
+            fleet_figures: FleetFigures::default(),
         })
     }
 
@@ -235,8 +271,7 @@ impl<'a> Reading<'a> {
         &mut self,
         wanted: impl Fn(&RunSummary) -> bool,
     ) -> Result<(FiguresFound, usize), Failure> {
-        // Waits that last grow in steps, so that an idle page stays as it is.
-        let now = Time(self.now.0 - self.now.0 % 60_000);
+        let now = in_steps(self.now);
         let summaries = self.listed()?.home;
         let summaries = summaries.iter().filter(|run| wanted(run));
         let summaries: Vec<&RunSummary> = summaries.take(MOST_COUNTED).collect();
@@ -245,14 +280,16 @@ impl<'a> Reading<'a> {
             .figures
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let workspace = self.home.as_mut().ok_or_else(no_run)?;
-        let found = reader.read(workspace, summaries.iter().copied(), now)?;
-        Ok((found, summaries.len()))
-    }
-
-    /// Was any run ever started on this machine?
-    pub(crate) fn has_home(&self) -> bool {
-        self.home.is_some()
+        let mut found = match &mut self.home {
+            Some(workspace) => reader.read(workspace, summaries.iter().copied(), now)?,
+            None => FiguresFound::default(),
+        };
+        let in_fleet = self.fleet_figures.runs.iter();
+        let in_fleet: Vec<_> = in_fleet.filter(|(run, _)| wanted(run)).collect();
+        for (_, figures) in &in_fleet {
+            found.figures.add(figures.clone());
+        }
+        Ok((found, summaries.len() + in_fleet.len()))
     }
 
     /// The store that this run is in.

@@ -6,6 +6,7 @@ use engine::Who;
 use runtime::context::{Context, SharedContext};
 use runtime::failure::{Failure, FailureKind};
 use runtime::fleet_seat::ConnectFleet;
+use runtime::workspace::Workspace;
 use runtime::{fleet_reach, ids};
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::http::response::{HTML, JSON, Response, Status};
 use crate::page::{Base, Page, View};
 use crate::pages;
 use crate::prometheus;
-use crate::reading::{self, Acting, Glance, Readers, Reading, Stores};
+use crate::reading::{self, Acting, FleetFigures, Glance, Readers, Reading, Stores};
 use crate::stamp::{self, Stamp};
 use crate::topic::HelpTopic;
 
@@ -94,12 +95,47 @@ impl Site {
     }
 
     /// The figures as Prometheus reads them.
-    fn prometheus(&self) -> Answer {
-        let figures = self.reading(Acting::Nobody, self.glance(), prometheus::text);
+    fn prometheus(self: &Arc<Self>) -> Answer {
+        let glance = self.glance();
+        let counted = self.fleet_figures(&glance);
+        let figures = self.reading(Acting::Nobody, glance, |reading| {
+            reading.fleet_figures = counted;
+            prometheus::text(reading)
+        });
         Answer::Whole(match figures {
             Ok(text) => Response::new(Status::Ok, prometheus::KIND, text),
             Err(failure) => Response::line(status_of(&failure), &failure.to_string()),
         })
+    }
+
+    /// What was counted goes on being counted where it takes too long for this page.
+    fn fleet_figures(self: &Arc<Self>, glance: &Glance) -> FleetFigures {
+        let runs = match glance {
+            Glance::Alone => return FleetFigures::default(),
+            Glance::Read(runs) => Arc::clone(runs),
+            Glance::Away(why) => {
+                return FleetFigures {
+                    missing: Some(why.clone()),
+                    ..FleetFigures::default()
+                };
+            }
+        };
+        let site = Arc::clone(self);
+        let counted = fleet_reach::in_time(move || {
+            let context = site.context.to_context().in_fleet(runs.seat.clone());
+            let mut workspace = Workspace::for_reading(&context)?;
+            site.readers.count_fleet(&mut workspace, &runs.summaries)
+        });
+        match counted {
+            Ok(runs) => FleetFigures {
+                runs,
+                missing: None,
+            },
+            Err(why) => FleetFigures {
+                runs: Vec::new(),
+                missing: Some(fleet_reach::away(&why)),
+            },
+        }
     }
 
     fn glance(&self) -> Glance {
@@ -146,12 +182,20 @@ impl Site {
         }
     }
 
-    fn made(&self, glance: Glance, view: &View) -> Result<Page, Failure> {
+    fn made(self: &Arc<Self>, glance: Glance, view: &View) -> Result<Page, Failure> {
         let acting = match self.by {
             Some(_) => Acting::WithCode,
             None => Acting::Nobody,
         };
-        self.reading(acting, glance, |reading| pages::page(reading, view))
+        let counted = if pages::counts_fleet(view) {
+            self.fleet_figures(&glance)
+        } else {
+            FleetFigures::default()
+        };
+        self.reading(acting, glance, |reading| {
+            reading.fleet_figures = counted;
+            pages::page(reading, view)
+        })
     }
 
     /// Does what a person wants, and says what happened.

@@ -1,10 +1,14 @@
 //! `gatewright metrics`: figures over many runs, counted from their journals.
 
+use std::sync::Arc;
+
 use engine::{PipelineName, Seconds, Time};
 use runtime::clock;
 use runtime::context::Context;
-use runtime::failure::Failure;
-use runtime::figures::FiguresReader;
+use runtime::failure::{Failure, FailureKind};
+use runtime::figures::{FiguresFound, FiguresReader};
+use runtime::fleet_reach;
+use runtime::fleet_seat::ConnectFleet;
 use runtime::workspace::Workspace;
 use runtime::{duration, find_run};
 use serde_json::json;
@@ -13,11 +17,12 @@ use views::metrics::Metrics as Figures;
 use views::time::rfc3339;
 
 use crate::exit::Exit;
+use crate::fleet_link;
 use crate::output::{Format, Output};
 
 /// Show figures over many runs: results, working times, checks, waiting times
 ///
-/// Counts the runs of this project, from their journals. Times are medians and 90th percentiles.
+/// Counts the runs of this project, from their journals: on this machine, and in the fleet that it has joined. Times are medians and 90th percentiles.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Metrics {
     /// Count only runs of this pipeline
@@ -39,18 +44,58 @@ impl Metrics {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let now = clock::now();
         let since = self.since.map(|since| earlier(now, since));
-        let (mut figures, mut unreadable) = (Figures::default(), Vec::new());
+        let mut found = FiguresFound::default();
         if let Some(mut workspace) = Workspace::if_exists(context)? {
-            let summaries = self.summaries(&workspace, since)?;
-            let found = FiguresReader::default().read(&mut workspace, &summaries, now)?;
-            (figures, unreadable) = (found.figures, found.unreadable);
+            found = self.count(&mut workspace, since, now)?;
         }
+        if let Some(connect) = fleet_link::for_screens(context)? {
+            match self.count_fleet(context, &connect, since, now) {
+                Ok(fleet) => {
+                    found.figures.add(fleet.figures);
+                    found.unreadable.extend(fleet.unreadable);
+                }
+                Err(why) => found.unreadable.push(fleet_reach::away(&why)),
+            }
+        }
+        let FiguresFound {
+            figures,
+            unreadable,
+        } = found;
         self.tell(&figures, since, output)?;
         unreadable
             .iter()
             .for_each(|failure| output.failure(failure));
         let worst = unreadable.first();
         Ok(worst.map_or(Exit::Success, Exit::from))
+    }
+
+    fn count(
+        &self,
+        workspace: &mut Workspace<'_>,
+        since: Option<Time>,
+        now: Time,
+    ) -> Result<FiguresFound, Failure> {
+        let summaries = self.summaries(workspace, since)?;
+        FiguresReader::default().read(workspace, &summaries, now)
+    }
+
+    fn count_fleet(
+        &self,
+        context: &Context,
+        connect: &Arc<ConnectFleet>,
+        since: Option<Time>,
+        now: Time,
+    ) -> Result<FiguresFound, Failure> {
+        let context = context.in_fleet(fleet_reach::connected(connect)?);
+        let mut workspace = Workspace::for_reading(&context)?;
+        let counted = self.count(&mut workspace, since, now);
+        match counted {
+            // A project that has no remote has no runs in the fleet.
+            Err(failure) if failure.kind == FailureKind::Refused && !self.all => {
+                Ok(FiguresFound::default())
+            }
+            counted => counted,
+        }
     }
 
     fn summaries(

@@ -6,6 +6,7 @@ use runtime::signals;
 use tui::WatchOptions;
 
 use crate::exit::Exit;
+use crate::fleet_link;
 use crate::output::{Format, Output};
 
 /// Watch all runs on a screen: what waits for you, who is alive, each run in detail
@@ -27,6 +28,7 @@ impl Watch {
         let options = WatchOptions {
             select: self.select.as_deref(),
             paint: output.paint(),
+            fleet: fleet_link::for_screens(context)?,
         };
         if output.format() == Format::Json {
             return Err(Failure::usage("`gatewright watch` has no JSON")

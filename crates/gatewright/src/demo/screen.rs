@@ -45,6 +45,7 @@ impl DemoScreen {
             let options = WatchOptions {
                 select: Some(RUN),
                 paint,
+                fleet: None,
             };
             tui::watch(&context, &options, &stop)
         });

@@ -17,6 +17,7 @@ mod examples;
 mod faults;
 mod fixture;
 mod fleet;
+mod fleet_screens;
 mod fleet_trouble;
 mod handover;
 mod limits;

@@ -32,13 +32,16 @@ pub(super) fn prompt(screen: &Screen) -> Vec<Piece> {
 }
 
 fn notice(screen: &Screen) -> Vec<Piece> {
-    match (&screen.trouble, &screen.told) {
-        (Some(trouble), _) => {
+    match (&screen.trouble, &screen.told, &screen.runs.fleet_away) {
+        (Some(trouble), _, _) => {
             let text = format!(" ! shown as last read: {}", views::line(trouble));
             vec![Piece::new(Style::Bad, text)]
         }
-        (None, Some(told)) => vec![Piece::new(told.style, format!(" {}", told.text))],
-        (None, None) => Vec::new(),
+        (None, Some(told), _) => vec![Piece::new(told.style, format!(" {}", told.text))],
+        (None, None, Some(why)) => {
+            vec![Piece::new(Style::Bad, format!(" ! {}", views::line(why)))]
+        }
+        (None, None, None) => Vec::new(),
     }
 }
 

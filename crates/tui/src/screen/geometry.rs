@@ -70,7 +70,7 @@ impl Screen {
             | Mode::Confirm { .. } => true,
             Mode::Normal | Mode::Help | Mode::Reading(_) => false,
         };
-        has_input || self.told.is_some() || self.trouble.is_some()
+        has_input || self.told.is_some() || self.trouble.is_some() || self.runs.fleet_away.is_some()
     }
 
     /// The list, the line between, and the run.

@@ -1,7 +1,7 @@
 //! A run through a small pipeline, played on the real engine, as the facts of a screen.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use engine::*;
 use views::facts::{Inbox, InboxEntry, Liveness, Timeline, WorkerSign};
@@ -352,7 +352,7 @@ impl Played {
         RunFacts {
             spine: views::facts::spine(&self.pipeline, &self.run, &timeline),
             choices,
-            entries: Rc::new(views::history(entries)),
+            entries: Arc::new(views::history(entries)),
             workers: Vec::new(),
             output: None,
             changes: Vec::new(),
@@ -382,7 +382,7 @@ pub(super) fn screen(columns: u16, rows: u16, runs: &[(&Played, Liveness)], now:
             .iter()
             .map(|(played, liveness)| played.row(*liveness, now))
             .collect(),
-        unreadable: Vec::new(),
+        ..RunsFacts::default()
     }));
     let shown = screen.selected_run().cloned();
     for (played, liveness) in runs {

@@ -13,13 +13,9 @@ use crate::{bits, query};
 pub(super) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failure> {
     let pipeline = query::value(query, "pipeline").and_then(|name| PipelineName::parse(&name).ok());
     let waiting = reading.waiting()?;
-    let (figures, counted) = if reading.has_home() {
-        let (found, counted) =
-            reading.figures(|run| pipeline.as_ref().is_none_or(|name| *name == run.pipeline))?;
-        (found.figures, counted)
-    } else {
-        (Metrics::default(), 0)
-    };
+    let (found, counted) =
+        reading.figures(|run| pipeline.as_ref().is_none_or(|name| *name == run.pipeline))?;
+    let figures = found.figures;
     let title = match &pipeline {
         Some(pipeline) => format!("Figures of {pipeline}"),
         None => "Figures".to_owned(),
@@ -29,6 +25,9 @@ pub(super) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failu
         p.meta { "counted from the journals of " (bits::count(counted, "run"))
             @if counted == MOST_COUNTED { ", the latest" }
             " · " a href=(reading.base.to("metrics")) { "for Prometheus" } }
+        @if let Some(why) = &reading.fleet_figures.missing {
+            p.banner.bad role="alert" { (views::line(&why.to_string())) }
+        }
     };
     Ok(Page {
         title,

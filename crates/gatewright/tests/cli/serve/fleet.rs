@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use testkit::Project;
 use testkit::database::Server;
@@ -108,6 +109,16 @@ fn runs_of_both_stores_are_on_the_page_and_are_acted_on_where_they_are() {
         assert!(page.body.contains("asks"), "{path}: {}", page.body);
     }
     assert_eq!(served.page("run/f-nobody").status, 404);
+    let figures = served.page("metrics").body;
+    for line in [
+        "gatewright_runs{status=\"waiting\"} 1\n",
+        "gatewright_runs{status=\"queued\"} 1\n",
+        "gatewright_fleet_counted 1\n",
+        "gatewright_waiting_runs 1\n",
+    ] {
+        assert!(figures.contains(line), "no {line} in {figures}");
+    }
+    assert!(served.page("figures").body.contains("2 runs"));
 
     let answer = r#"{"act":"choose","run":"f-1","stage":"asking","choice":"yes"}"#;
     let done = served.act(answer);
@@ -145,10 +156,35 @@ fn a_database_that_is_away_takes_only_its_runs_from_the_page_until_it_is_back() 
     assert_eq!(served.page("run/f-1").status, 500);
     let answer = r#"{"act":"choose","run":"f-1","stage":"asking","choice":"yes"}"#;
     assert_eq!(served.act(answer).status, 500);
+    let figures = served.page("metrics").body;
+    for line in [
+        "gatewright_runs{status=\"queued\"} 1\n",
+        "gatewright_fleet_counted 0\n",
+    ] {
+        assert!(figures.contains(line), "no {line} in {figures}");
+    }
 
     joined.server.start_again();
     let back = wait_for(&served, "", |home| home.contains("run/f-1"));
     assert!(!back.contains("cannot read"), "{back}");
     assert_eq!(served.page("run/f-1").status, 200);
     assert_eq!(fact(&joined.project, "status f-1")["status"], "waiting");
+}
+
+#[test]
+fn a_database_that_answers_nothing_keeps_no_page_waiting_for_good() {
+    let joined = Joined::new();
+    let served = Served::start(&joined.project);
+    wait_for(&served, "", |home| home.contains("run/f-1"));
+    let process = joined.server.process().unwrap().try_into().unwrap();
+    let process = Pid::from_raw(process).unwrap();
+    // It goes on to accept connections, as a machine that is paused does.
+    kill_process(process, Signal::STOP).unwrap();
+    let answer = r#"{"act":"choose","run":"f-1","stage":"asking","choice":"yes"}"#;
+    assert_eq!(served.page("run/f-1").status, 500);
+    assert_eq!(served.act(answer).status, 500);
+    assert!(served.page("").body.contains("run/r-test"));
+    assert_eq!(served.page("run/r-test").status, 200);
+    kill_process(process, Signal::CONT).unwrap();
+    wait_for(&served, "run/f-1", |page| page.contains("together"));
 }

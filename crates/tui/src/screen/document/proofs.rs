@@ -1,5 +1,6 @@
 //! What was proved: the gates with their evidence, and the artifacts.
 
+use engine::RunId;
 use views::Style;
 use views::facts::{CommandEvidence, GateEvidence, GateState, ReviewEvidence};
 use views::status::{Approval, ArtifactLine};
@@ -130,7 +131,9 @@ fn review_line(review: &ReviewEvidence) -> DocLine {
 
 pub(super) fn artifacts(run: &RunFacts) -> Vec<DocLine> {
     let artifacts = run.status.artifacts.iter();
-    let mut lines: Vec<DocLine> = artifacts.map(artifact_line).collect();
+    let mut lines: Vec<DocLine> = artifacts
+        .map(|artifact| artifact_line(&run.status.run, artifact))
+        .collect();
     let hint = match lines.len() {
         0 => "no artifact was captured yet",
         _ => "Enter on one opens it",
@@ -139,7 +142,7 @@ pub(super) fn artifacts(run: &RunFacts) -> Vec<DocLine> {
     lines
 }
 
-fn artifact_line(artifact: &ArtifactLine) -> DocLine {
+fn artifact_line(run: &RunId, artifact: &ArtifactLine) -> DocLine {
     let by = artifact.dispatch.map(|id| format!(" by {id}"));
     let (style, approval) = match artifact.approval {
         Approval::None => (Style::Normal, ""),
@@ -159,6 +162,7 @@ fn artifact_line(artifact: &ArtifactLine) -> DocLine {
         Piece::new(style, approval),
     ]);
     line.opens(TextTarget::Artifact {
+        run: run.clone(),
         name: artifact.name.to_string(),
         content: artifact.content,
     })
