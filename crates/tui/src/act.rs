@@ -13,22 +13,33 @@ use crate::event::{Act, Deed, Told};
 
 /// Does it, and says what became of it.
 pub(crate) fn act(context: &Context, act: &Act) -> Told {
-    match submit(context, act) {
-        Ok(decided) => told(act, &decided),
-        Err(failure) => Told {
-            style: Style::Bad,
-            text: views::line(&failure.to_string()),
-        },
+    match Workspace::for_writing(context) {
+        Ok(mut workspace) => act_in(&mut workspace, act),
+        Err(failure) => failed(&failure),
     }
 }
 
-fn submit(context: &Context, act: &Act) -> Result<Decided, Failure> {
-    let mut workspace = Workspace::for_writing(context)?;
+/// The same in a store that is open.
+pub(crate) fn act_in(workspace: &mut Workspace<'_>, act: &Act) -> Told {
+    match submit(workspace, act) {
+        Ok(decided) => told(act, &decided),
+        Err(failure) => failed(&failure),
+    }
+}
+
+pub(crate) fn failed(failure: &Failure) -> Told {
+    Told {
+        style: Style::Bad,
+        text: views::line(&failure.to_string()),
+    }
+}
+
+fn submit(workspace: &mut Workspace<'_>, act: &Act) -> Result<Decided, Failure> {
     let key = ids::key()?;
     if takes_edits(&act.deed) {
         // The person takes their changes first: then the answer is about them.
         let mut take = |_: &Workspace<'_>, _: &OpenRun, _: Time| Ok(edits_taken());
-        let taken = transact::command(&mut workspace, &act.run, &edits_key(&key)?, &mut take)?;
+        let taken = transact::command(workspace, &act.run, &edits_key(&key)?, &mut take)?;
         if refusal(&taken.reply).is_some() {
             return Ok(taken);
         }
@@ -36,7 +47,7 @@ fn submit(context: &Context, act: &Act) -> Result<Decided, Failure> {
     let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
         request(workspace, opened, &act.deed, at)
     };
-    transact::command(&mut workspace, &act.run, &key, &mut make)
+    transact::command(workspace, &act.run, &key, &mut make)
 }
 
 fn request(

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::RunId;
 use runtime::context::Context;
@@ -13,7 +13,8 @@ use views::facts::Inbox;
 use crate::act::act;
 use crate::event::{Act, Event, RunsFacts, TextTarget, Told};
 use crate::fleet::{FleetThread, News, Request, refused};
-use crate::reader::{Reader, Wanted};
+use crate::reader::Reader;
+use crate::wanted::Wanted;
 
 /// So long a key waits for a run of the fleet; what comes later is shown at the next look.
 const GLANCE: Duration = Duration::from_millis(300);
@@ -119,7 +120,7 @@ impl<'c> Desk<'c> {
     pub(crate) fn act(&mut self, deed: &Act) -> Vec<Event> {
         match &self.fleet {
             Some(fleet) if self.is_fleets(Some(&deed.run)) => {
-                fleet.thread.ask(Request::Act(deed.clone()));
+                fleet.thread.ask(Request::Act(deed.clone(), Instant::now()));
                 self.answered()
             }
             Some(_) | None => vec![Event::Told(act(self.context, deed))],

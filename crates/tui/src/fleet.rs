@@ -14,7 +14,8 @@ use views::Style;
 
 use crate::act::act;
 use crate::event::{Act, Event, TextTarget, Told};
-use crate::reader::{Reader, Wanted};
+use crate::reader::Reader;
+use crate::wanted::Wanted;
 
 /// How often it is asked whether anybody wrote to the fleet.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
@@ -26,7 +27,8 @@ const BETWEEN_JUDGEMENTS: Duration = Duration::from_secs(6);
 pub(crate) enum Request {
     Read(Wanted),
     Open(TextTarget),
-    Act(Act),
+    /// With the time at which a person asked for it.
+    Act(Act, Instant),
 }
 
 /// What came from the fleet.
@@ -150,7 +152,11 @@ impl Place {
                     reader.one(&wanted).into_iter().map(softened).collect()
                 }
                 Ok(Request::Open(target)) => vec![reader.open(&target)],
-                Ok(Request::Act(deed)) => vec![Event::Told(act(&context, &deed))],
+                // The person was told that nobody answers: it must not happen minutes later.
+                Ok(Request::Act(_, asked)) if asked.elapsed() >= fleet_reach::PATIENCE => {
+                    Vec::new()
+                }
+                Ok(Request::Act(deed, _)) => vec![Event::Told(act(&context, &deed))],
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => return Stop::Left,
             };
@@ -182,7 +188,7 @@ impl Place {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.asked.recv_timeout(left) {
                 Ok(Request::Read(_)) => {}
-                Ok(Request::Open(_) | Request::Act(_)) => {
+                Ok(Request::Open(_) | Request::Act(..)) => {
                     let _ = self.news.send(News::Happened(Event::Told(refused(why))));
                 }
                 Err(RecvTimeoutError::Timeout) => return None,

@@ -17,6 +17,7 @@ mod screen;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod wanted;
 mod watch;
 
 pub use watch::{WatchOptions, once, watch};

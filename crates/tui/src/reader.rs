@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use engine::{DispatchId, RunId};
+use engine::RunId;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::explain;
@@ -24,6 +24,7 @@ use views::{Paint, Style, Untrusted};
 use crate::event::{
     Event, OpenText, RunFacts, RunsFacts, TextTarget, Told, WorkerName, WorkerText, Wrapping,
 };
+use crate::wanted::{Wanted, WantedDetail, WantedOutput};
 
 use changes::KeptChanges;
 
@@ -38,36 +39,6 @@ const LONGEST_LINE: usize = 2_000;
 
 /// So much of an artifact is shown.
 const LONGEST_TEXT: usize = 256 * 1024;
-
-/// What the screen shows now.
-#[derive(Clone)]
-pub(crate) struct Wanted {
-    pub run: Option<RunId>,
-    pub detail: Option<WantedDetail>,
-}
-
-impl Wanted {
-    /// No run.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            run: None,
-            detail: None,
-        }
-    }
-}
-
-/// What is read of the run only where it is shown.
-#[derive(Clone)]
-pub(crate) enum WantedDetail {
-    Output(WantedOutput),
-    Changes,
-}
-
-#[derive(Clone)]
-pub(crate) enum WantedOutput {
-    Latest,
-    Of(DispatchId),
-}
 
 pub(crate) struct Reader<'c> {
     context: &'c Context,

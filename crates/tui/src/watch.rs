@@ -18,9 +18,9 @@ use views::progress::TerminalSize;
 
 use crate::desk::Desk;
 use crate::event::{Effect, Event, Key, Size};
-use crate::reader::{Wanted, WantedDetail, WantedOutput};
 use crate::screen::{Screen, Tab};
 use crate::terminal::{Terminal, Typed, USUAL_SIZE};
+use crate::wanted::{Wanted, WantedDetail, WantedOutput};
 use crate::{ansi, draw, input};
 
 /// How often it is asked whether anybody has written.

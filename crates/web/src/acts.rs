@@ -105,7 +105,11 @@ impl Act {
             resume(&self.run)?;
             return Ok(json!({ "done": self.resumed() }));
         }
-        let mut workspace = Workspace::for_writing(context)?;
+        self.record(&mut Workspace::for_writing(context)?, by)
+    }
+
+    /// Puts it to the engine.
+    pub(crate) fn record(&self, workspace: &mut Workspace<'_>, by: &Who) -> Result<Value, Failure> {
         let key = ids::key()?;
         let options = Options {
             by,
@@ -115,7 +119,7 @@ impl Act {
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
             self.request(workspace, opened, at)
         };
-        let decided = transact::transact(&mut workspace, target, options, &mut make)?;
+        let decided = transact::transact(workspace, target, options, &mut make)?;
         match refusal(&decided.reply) {
             Some(refusal) => Err(refused(&decided, refusal)),
             None => Ok(json!({ "done": "recorded", "version": decided.opened.stored.version })),

@@ -121,7 +121,7 @@ impl Site {
             }
         };
         let site = Arc::clone(self);
-        let counted = fleet_reach::in_time(move || {
+        let counted = fleet_reach::in_time(move |_| {
             let context = site.context.to_context().in_fleet(runs.seat.clone());
             let mut workspace = Workspace::for_reading(&context)?;
             site.readers.count_fleet(&mut workspace, &runs.summaries)
@@ -176,7 +176,7 @@ impl Site {
         let (site, view) = (Arc::clone(self), view.clone());
         match &glance {
             Glance::Read(_) if pages::may_read_fleet(&view) => {
-                fleet_reach::in_time(move || site.made(glance, &view))
+                fleet_reach::in_time(move |_| site.made(glance, &view))
             }
             Glance::Alone | Glance::Read(_) | Glance::Away(_) => self.made(glance, &view),
         }
@@ -218,10 +218,12 @@ impl Site {
         }
         let glance = self.glance();
         let (site, by) = (Arc::clone(self), by.clone());
-        let performed = fleet_reach::in_time(move || {
+        let performed = fleet_reach::in_time(move |waiting| {
             let home = site.context.to_context();
             let fleet = fleet_context(&home, &glance).ok_or_else(|| reading::no_fleet(&glance))?;
-            act.perform(&fleet, &by, &*site.parts.resume)
+            let mut workspace = Workspace::for_writing(&fleet)?;
+            waiting.check()?;
+            act.record(&mut workspace, &by)
         });
         performed.map_err(|failure| match failure.kind {
             FailureKind::Environment => {

@@ -187,4 +187,6 @@ fn a_database_that_answers_nothing_keeps_no_page_waiting_for_good() {
     assert_eq!(served.page("run/r-test").status, 200);
     kill_process(process, Signal::CONT).unwrap();
     wait_for(&served, "run/f-1", |page| page.contains("together"));
+    // What nobody waited for was not done.
+    assert_eq!(served.act(answer).status, 200);
 }
