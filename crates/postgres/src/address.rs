@@ -71,7 +71,7 @@ impl Address {
         })
     }
 
-    /// The same for a screen: a server that is away is told at once, and not waited for.
+    /// The same for a screen: a call fails at once while the server is away.
     pub fn for_screens(mut self) -> Self {
         self.config.connect_timeout(GLANCE).tcp_user_timeout(GLANCE);
         self.patience = Duration::ZERO;

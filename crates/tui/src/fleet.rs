@@ -6,13 +6,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::Who;
-use runtime::context::SharedContext;
+use runtime::context::{Context, SharedContext};
 use runtime::failure::Failure;
 use runtime::fleet_reach;
 use runtime::fleet_seat::ConnectFleet;
+use runtime::workspace::Workspace;
 use views::Style;
 
-use crate::act::act;
+use crate::act::{act_in, failed};
 use crate::event::{Act, Event, TextTarget, Told};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
@@ -23,7 +24,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 /// How often the liveness of its runs is judged.
 const BETWEEN_JUDGEMENTS: Duration = Duration::from_secs(6);
 
-/// What the screen wants of the fleet.
+/// What the screen asks of the fleet.
 pub(crate) enum Request {
     Read(Wanted),
     Open(TextTarget),
@@ -152,11 +153,10 @@ impl Place {
                     reader.one(&wanted).into_iter().map(softened).collect()
                 }
                 Ok(Request::Open(target)) => vec![reader.open(&target)],
-                // The person was told that nobody answers: it must not happen minutes later.
-                Ok(Request::Act(_, asked)) if asked.elapsed() >= fleet_reach::PATIENCE => {
-                    Vec::new()
+                Ok(Request::Act(deed, asked)) => {
+                    let told = acted(&context, &deed, asked);
+                    told.map(Event::Told).into_iter().collect()
                 }
-                Ok(Request::Act(deed, _)) => vec![Event::Told(act(&context, &deed))],
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => return Stop::Left,
             };
@@ -196,6 +196,18 @@ impl Place {
             }
         }
     }
+}
+
+/// Does it, unless the person was told meanwhile that nobody answers: then it must not happen minutes later.
+fn acted(context: &Context, deed: &Act, asked: Instant) -> Option<Told> {
+    let opened = Workspace::for_writing(context);
+    if asked.elapsed() >= fleet_reach::PATIENCE {
+        return None;
+    }
+    Some(match opened {
+        Ok(mut workspace) => act_in(&mut workspace, deed),
+        Err(failure) => failed(&failure),
+    })
 }
 
 /// One run that cannot be read is not the whole fleet: the next look tells more.

@@ -1,4 +1,4 @@
-//! What the screen wants to know.
+//! What the reader is to read: the shown run, and the details that are on the screen.
 
 use engine::{DispatchId, RunId};
 
