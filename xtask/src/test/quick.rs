@@ -17,7 +17,7 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 17] = [
+const LEFT_OUT: [LeftOut; 18] = [
     LeftOut {
         skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
@@ -57,6 +57,10 @@ const LEFT_OUT: [LeftOut; 17] = [
     LeftOut {
         skip: "fleet::",
         file: "crates/gatewright/tests/headless/fleet.rs",
+    },
+    LeftOut {
+        skip: "fleet_screens::",
+        file: "crates/gatewright/tests/headless/fleet_screens.rs",
     },
     LeftOut {
         skip: "fleet_trouble::",
