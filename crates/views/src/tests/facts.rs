@@ -304,6 +304,7 @@ fn every_fact_has_its_sentence() {
         the run continues from entry 12 of r-1, in planning
         a worker picked up the queued run
         the run works in its own worktree /state/places/r-1/p
+        box goes on with the run, from the tree in commit 0123456789ab; what was at work begins anew
         delivered as commit 0123456789ab, pushed to origin, request https://host/1
         the work could not be delivered: not logged in
         session s-1 holds the run
@@ -388,7 +389,8 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"started","run":"r-7f3","definition":"d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0","task":"Write the role web","params":{},"driver":"headless","stage":"validating","session":null,"process":null,"steps":[],"queued":true}
         {"kind":"forked","from":"r-1","entry":12,"stage":"planning"}
         {"kind":"taken_up"}
-        {"kind":"placed","folder":"/state/places/r-1/p"}
+        {"kind":"placed","folder":"/state/places/r-1/p","machine":null}
+        {"kind":"relocated","folder":"/state/places/f-1/p","machine":"box","commit":"0123456789abcdef"}
         {"kind":"delivered","commit":"0123456789abcdef","pushed":"origin","request":"https://host/1"}
         {"kind":"delivery_failed","reason":"not logged in"}
         {"kind":"attached","session":"s-1","process":null}
