@@ -132,8 +132,7 @@ fn show(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
 /// The queue of the fleet, in its order. If it cannot be read, one line says so.
 #[cfg(feature = "fleet")]
 fn of_fleet(context: &Context, output: &mut Output) -> Vec<QueueRow> {
-    let read =
-        FleetLink::open(context, store::Access::Read).and_then(|fleet| Ok(fleet.store.queue()?));
+    let read = FleetLink::glance(context).and_then(|fleet| Ok(fleet.store.queue()?));
     let rows = read.unwrap_or_else(|failure| {
         output.say(&format!("the fleet is not shown: {failure}"));
         Vec::new()

@@ -20,6 +20,17 @@ impl FleetLink {
     pub(crate) fn open(context: &Context, access: Access) -> Result<Self, Failure> {
         let membership = Self::membership(context)?;
         let address = Address::parse(&membership.source.read()?)?;
+        Self::at(membership, address, access)
+    }
+
+    /// The same for reading, without a long wait for a database that is away.
+    pub(crate) fn glance(context: &Context) -> Result<Self, Failure> {
+        let membership = Self::membership(context)?;
+        let address = Address::parse(&membership.source.read()?)?.for_screens();
+        Self::at(membership, address, Access::Read)
+    }
+
+    fn at(membership: FleetMembership, address: Address, access: Access) -> Result<Self, Failure> {
         let store = Postgres::open(&address, access)?;
         Ok(Self {
             membership,
