@@ -17,7 +17,7 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 18] = [
+const LEFT_OUT: [LeftOut; 24] = [
     LeftOut {
         skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
@@ -53,6 +53,30 @@ const LEFT_OUT: [LeftOut; 18] = [
     LeftOut {
         skip: "tests::conformance::postgresql_keeps",
         file: "crates/postgres/src/tests/conformance.rs",
+    },
+    LeftOut {
+        skip: "tests::crashes::",
+        file: "crates/postgres/src/tests/crashes.rs",
+    },
+    LeftOut {
+        skip: "tests::driving::",
+        file: "crates/postgres/src/tests/driving.rs",
+    },
+    LeftOut {
+        skip: "tests::refusals::",
+        file: "crates/postgres/src/tests/refusals.rs",
+    },
+    LeftOut {
+        skip: "tests::roles::",
+        file: "crates/postgres/src/tests/roles.rs",
+    },
+    LeftOut {
+        skip: "tests::shipping::",
+        file: "crates/postgres/src/tests/shipping.rs",
+    },
+    LeftOut {
+        skip: "tests::statements::",
+        file: "crates/postgres/src/tests/statements.rs",
     },
     LeftOut {
         skip: "fleet::",
