@@ -17,7 +17,7 @@ const REAL_AGENTS: &str = "host";
 
 /// Batteries among the tests, which try many cases or start thousands of processes, and what needs more
 /// than `--quick` installs.
-const LEFT_OUT: [LeftOut; 24] = [
+const LEFT_OUT: [LeftOut; 25] = [
     LeftOut {
         skip: "walk::every_state_of_",
         file: "crates/testkit/tests/laws/walk.rs",
@@ -71,12 +71,16 @@ const LEFT_OUT: [LeftOut; 24] = [
         file: "crates/postgres/src/tests/roles.rs",
     },
     LeftOut {
-        skip: "tests::shipping::",
-        file: "crates/postgres/src/tests/shipping.rs",
+        skip: "shipping::",
+        file: "crates/gatewright/tests/cli/shipping.rs",
     },
     LeftOut {
         skip: "tests::statements::",
         file: "crates/postgres/src/tests/statements.rs",
+    },
+    LeftOut {
+        skip: "adopting::",
+        file: "crates/gatewright/tests/cli/adopting.rs",
     },
     LeftOut {
         skip: "fleet::",
