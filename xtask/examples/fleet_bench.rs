@@ -1,11 +1,12 @@
 //! The store of a fleet beside bare SQL of the same shape on the same server, for the bench: `fleet_bench ROUNDS RUNS`.
+//! `fleet_bench serve` starts a server with our tables, prints its address, and ends with its standard input.
 //!
 //! Prints one JSON object: the seconds of each round of changes and of claims, ours and bare, the queue over three workers, and the
 //! statements of a change.
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
@@ -43,6 +44,9 @@ const BARE_CLAIM: &str = "
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if arguments == ["serve"] {
+        return serve();
+    }
     let [rounds, runs] = arguments.as_slice() else {
         return Err("usage: fleet_bench ROUNDS RUNS".into());
     };
@@ -55,6 +59,15 @@ fn main() -> Result<()> {
         "statements": statements()?,
     });
     Ok(writeln!(io::stdout(), "{measured}")?)
+}
+
+fn serve() -> Result<()> {
+    let server = Server::start();
+    let address = server.database("team");
+    set_up(&Address::parse(&address)?)?;
+    writeln!(io::stdout(), "{address}")?;
+    io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
 }
 
 /// A new database with our tables and the bare ones.

@@ -1,8 +1,10 @@
 //! `cargo xtask test`: every check of the repository, in the order that fails soonest.
 
+mod binaries;
 mod quick;
 mod suite;
 
+use std::thread;
 use std::time::Instant;
 
 use crate::battery;
@@ -10,7 +12,7 @@ use crate::deny;
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::setup;
-use crate::workspace::{cargo, read, succeed};
+use crate::workspace::{cargo, succeed};
 
 const HELP: &str = "\
 Usage: cargo xtask test [--quick | --deny | --set-up]
@@ -23,7 +25,7 @@ linters of Ansible.
   lints      cargo clippy --workspace --all-targets -- -D warnings
   deny       the licences, names, versions and sources of all packages, as deny.toml allows them, and the
              advisories about them in advisories.toml
-  tests      cargo test --workspace --no-fail-fast
+  tests      every test of the workspace, as cargo test --workspace, two binaries at a time
   docs       cargo doc --workspace --no-deps --document-private-items, warnings denied
   demo       cargo run --release -- demo, the first command of the README
   kill       a sample of: kill -9 before every system call of every command that writes
@@ -199,17 +201,24 @@ fn lints() -> Result<(), Failure> {
 }
 
 fn tests() -> Result<(), Failure> {
-    suite::run(cargo().args(["test", "--workspace", "--no-fail-fast", "--", "--quiet"]))?;
-    let list = ["--", "--list", "--format=terse"];
-    let mut list_real = cargo();
-    list_real
-        .args(["test", "--workspace", "--test=host", "--quiet"])
-        .args(list);
-    let listed = read(&mut list_real)?;
-    let real = listed.lines().filter(|line| line.ends_with(": test"));
+    let binaries = binaries::build()?;
+    let real = binaries.iter().find(|it| it.target == quick::REAL_AGENTS);
+    let real = real.map_or(Ok(Vec::new()), binaries::TestBinary::tests)?;
+    let parts = binaries.into_iter().map(|binary| suite::Part {
+        binary,
+        left_out: Vec::new(),
+    });
+    let setting = suite::Setting {
+        // Most tests wait for the processes that they start.
+        threads: thread::available_parallelism().map_or(2, usize::from) * 2,
+        environment: Vec::new(),
+    };
+    suite::run(parts.collect(), &setting)?;
+    // Only the test kit has examples in its comments.
+    succeed(cargo().args(["test", "--package=testkit", "--doc", "--quiet"]))?;
     say(format_args!(
         "{} tests ran with the real agent programs, among them Claude Code {}",
-        real.count(),
+        real.len(),
         setup::CLAUDE_VERSION
     ));
     Ok(())

@@ -31,6 +31,16 @@ pub enum Reply {
     Done,
 }
 
+impl Reply {
+    /// Why it is refused, or why the session may not stop.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refuse(refusal) | Self::Hold(refusal) => Some(refusal),
+            Self::Allow | Self::Inject(_) | Self::Done => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub rule: Rule,

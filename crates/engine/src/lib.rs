@@ -81,7 +81,7 @@ pub use limits::{
 };
 pub use names::*;
 pub use nearest::nearest;
-pub use needs::{asked, needs, needs_at_start};
+pub use needs::{asked, needs, needs_at_start, shows_change};
 pub use next::{Choice, Next, NextDuty, next, pending};
 pub use outcome::{CustomOutcome, Fault, Outcome};
 pub use outside::{Author, MovedRef, Outside, OutsideChange, RefHandling};

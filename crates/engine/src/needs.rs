@@ -192,7 +192,13 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
             steps: planned(pipeline, run),
             ..Needs::default()
         },
-        EngineEvent::Placed { .. } => needs_at_start(pipeline, &run.params),
+        EngineEvent::Placed { .. } => {
+            let needs = needs_at_start(pipeline, &run.params);
+            Needs {
+                base: needs.base || shows_change(pipeline),
+                ..needs
+            }
+        }
         EngineEvent::TakenUp
         | EngineEvent::Relocated(_)
         | EngineEvent::Delivered(_)
@@ -228,6 +234,16 @@ pub fn needs_at_start(pipeline: &Pipeline, params: &BTreeMap<ParamName, String>)
         base: needs_base(pipeline, params),
         ..Needs::default()
     }
+}
+
+/// Will a reviewer or a person of this run ask what it has changed?
+pub fn shows_change(pipeline: &Pipeline) -> bool {
+    let mut stages = pipeline.definition().stages.iter();
+    stages.any(|stage| match &stage.work {
+        Work::Review(_) | Work::Ask(_) => true,
+        Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
+        Work::Open(_) | Work::Check(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
+    })
 }
 
 /// The captured artifacts whose files a person may change while a question is open.

@@ -116,6 +116,15 @@ pub struct Service {
     pub model: Option<String>,
 }
 
+impl Service {
+    /// The runner of a rehearsal: one program of a person in the place of every agent.
+    pub const STAND_IN: &'static str = "stand-in";
+
+    pub fn is_stand_in(&self) -> bool {
+        self.runner.as_str() == Self::STAND_IN
+    }
+}
+
 impl fmt::Display for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.model {

@@ -66,31 +66,65 @@ pub fn is_stopped(process: &Process) -> bool {
 /// The processes whose environment has this variable with this value: everything that a worker
 /// started, even without its parents. None, if the system does not show environments.
 pub fn with_variable(name: &str, value: &str) -> Vec<u32> {
-    search(name, value, |_| true).0
+    search(name, value, |_| true)
+        .with
+        .iter()
+        .map(|listed| listed.id)
+        .collect()
 }
 
-/// The same among these processes, and those of them whose environment does not have it.
-pub fn search(name: &str, value: &str, among: impl Fn(u32) -> bool) -> (Vec<u32>, Vec<u32>) {
+/// A process in the list of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListedProcess {
+    pub id: u32,
+    /// The number of its entry. A later process with the same id has another entry.
+    pub entry: u64,
+}
+
+/// What a search among processes found, each part in the order of the list.
+#[derive(Debug, Default)]
+pub struct Searched {
+    /// Those whose environment has the variable.
+    pub with: Vec<ListedProcess>,
+    /// Those whose environment does not have it, or is not shown.
+    pub without: Vec<ListedProcess>,
+    /// Those that were not looked at.
+    pub left_out: Vec<ListedProcess>,
+}
+
+/// The same among some of the processes, and what became of the others.
+pub fn search(name: &str, value: &str, among: impl Fn(ListedProcess) -> bool) -> Searched {
     let mark = format!("{name}={value}").into_bytes();
     let ours = std::process::id();
-    let ids = ids().into_iter().filter(|id| *id != ours && among(*id));
-    ids.partition(|id| has(*id, &mark))
+    let mut searched = Searched::default();
+    for listed in all().into_iter().filter(|listed| listed.id != ours) {
+        let part = if !among(listed) {
+            &mut searched.left_out
+        } else if has(listed.id, &mark) {
+            &mut searched.with
+        } else {
+            &mut searched.without
+        };
+        part.push(listed);
+    }
+    searched
 }
 
-/// The numbers of all processes. They are read with few calls and no text for each: there are many.
+/// All processes. They are read with few calls and no text for each: there are many.
 #[cfg(target_os = "linux")]
-fn ids() -> Vec<u32> {
+fn all() -> Vec<ListedProcess> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let Ok(folder) = rustix::fs::open("/proc", flags, Mode::empty()) else {
         return Vec::new();
     };
     let mut room = Vec::with_capacity(LISTED_AT_ONCE);
     let mut entries = RawDir::new(folder, room.spare_capacity_mut());
-    let mut ids = Vec::new();
-    while let Some(Ok(entry)) = entries.next() {
-        ids.extend(number(entry.file_name().to_bytes()));
+    let mut all = Vec::new();
+    while let Some(Ok(found)) = entries.next() {
+        let (id, entry) = (number(found.file_name().to_bytes()), found.ino());
+        all.extend(id.map(|id| ListedProcess { id, entry }));
     }
-    ids
+    all
 }
 
 /// The bytes of some thousand names.
@@ -99,7 +133,7 @@ const LISTED_AT_ONCE: usize = 64 * 1024;
 
 /// Other systems do not show environments either.
 #[cfg(not(target_os = "linux"))]
-fn ids() -> Vec<u32> {
+fn all() -> Vec<ListedProcess> {
     Vec::new()
 }
 
@@ -233,7 +267,32 @@ mod tests {
             assert_eq!(number(digits.as_bytes()), expected, "{digits}");
         }
         #[cfg(target_os = "linux")]
-        assert!(ids().contains(&std::process::id()));
+        assert!(all().iter().any(|listed| listed.id == std::process::id()));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_search_leaves_out_what_it_need_not_look_at() {
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .env("SEARCHED", "for")
+            .spawn()
+            .unwrap();
+        let is_child = |listed: &ListedProcess| listed.id == child.id();
+        // A child has its environment from the moment at which it is another program.
+        let found = loop {
+            let searched = search("SEARCHED", "for", |_| true);
+            if let Some(found) = searched.with.into_iter().find(is_child) {
+                break found;
+            }
+        };
+        let known = search("SEARCHED", "for", |listed| listed != found);
+        assert_eq!(known.left_out, [found]);
+        assert!(!known.with.iter().chain(&known.without).any(is_child));
+        let other = search("SEARCHED", "another", |_| true);
+        assert!(other.without.contains(&found) && other.left_out.is_empty());
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

@@ -11,8 +11,9 @@ use rustix::io::Errno;
 /// What is read at once. Nearly every such file is shorter.
 const PIECE: usize = 4 * 1024;
 
-/// What is read at once of files that are often longer.
-const LONG_PIECE: usize = 64 * 1024;
+/// What is read at once of files that are often longer. Much more would make the process ask the system for memory,
+/// and give it back.
+const LONG_PIECE: usize = 16 * 1024;
 
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     read_from(&File::open(path)?)

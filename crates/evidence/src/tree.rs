@@ -33,7 +33,8 @@ pub use litter::is_cache;
 pub(crate) use made::around;
 use manifest::ManifestLine;
 pub use manifest::{TreeFile, changed, files_of};
-pub use objects::{ObjectFormat, ObjectKind, ObjectStamps, TreeObject};
+use naming::Naming;
+pub use objects::{ListedObjects, ObjectFormat, ObjectKind, ObjectStamps, TreeObject};
 use reading::{AheadOfList, Found, LookingAhead};
 
 /// A tree's manifest and its hash, which is the tree's hash.
@@ -89,7 +90,8 @@ impl BegunLook {
     fn begin(looking: &LookContext<'_>) -> Result<Self, Error> {
         let project = looking.project;
         let (begun, ahead) = Begun::begin(project, || {
-            LookingAhead::begin(&project.root, Cache::load(looking.cache, &project.root))
+            let cache = Cache::load(looking.cache, &project.root);
+            LookingAhead::begin(&project.root, cache, Naming::Content)
         })?;
         let mut named = litter::run_by_checks(looking);
         for path in self::named(looking) {
@@ -208,9 +210,21 @@ fn named<'a>(looking: &LookContext<'a>) -> impl Iterator<Item = &'a str> + use<'
 /// The paths of the files that git tracks or does not ignore, also of nested repositories; sorted.
 /// Deleted tracked files are included; the caches of tools are not.
 pub fn files(project: &Project) -> Result<Vec<Vec<u8>>, Error> {
-    let files = listing::list(project)?.files.into_iter();
-    let counts = |file: &Listed| file.standing.is_source() || !litter::is_cache(&file.path);
-    Ok(files.filter(counts).map(|file| file.path).collect())
+    let files = sources(listing::list(project)?);
+    Ok(files.into_iter().map(|file| file.path).collect())
+}
+
+/// May a file at this path count? Views, artifacts and caches of tools do not.
+pub(crate) fn counting(looking: &LookContext<'_>) -> impl Fn(&str) -> bool + use<> {
+    let left_out = Excluded::of(looking);
+    move |path| !left_out.covers(path.as_bytes()) && !litter::is_cache(path.as_bytes())
+}
+
+/// All but the caches of tools.
+fn sources(listing: Listing) -> Vec<Listed> {
+    let mut files = listing.files;
+    files.retain(|file| file.standing.is_source() || !litter::is_cache(&file.path));
+    files
 }
 
 /// The paths that do not count: views and artifacts of any run or step.

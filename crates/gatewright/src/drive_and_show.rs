@@ -8,6 +8,7 @@ use runner::drive_run;
 use runner::progress;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::lease_holder;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
@@ -36,9 +37,24 @@ pub(crate) fn drive(
     let before = stages_before(&workspace, &opened)?;
     let left = {
         let mut watcher = progress_view::watcher(output, context, before);
-        drive_run::drive(&mut workspace, run, options, watcher.as_mut())?
+        drive_run::drive(&mut workspace, run, options, watcher.as_mut())
     };
+    let left = left.map_err(|failure| left_open(&mut workspace, run, failure))?;
     ended(output, &workspace.read(run)?, &left)
+}
+
+/// A run that nobody drives any more is still open, and holds its tree.
+fn left_open(workspace: &mut Workspace<'_>, run: &RunId, failure: Failure) -> Failure {
+    let held = workspace.store.lease(run).ok().flatten();
+    let is_driven = lease_holder::driver(held.as_ref()).is_some();
+    let opened = workspace.read(run).ok();
+    let is_open = opened.is_some_and(|it| !engine::is_over(&it.pipeline, it.run()));
+    if is_driven || !is_open {
+        return failure;
+    }
+    failure.hint(format!(
+        "{run} is still open: `gatewright resume {run}` continues it, `gatewright cancel {run} --reason WHY` ends it"
+    ))
 }
 
 /// Tells how the run was left. A completed run whose work could not be delivered needs somebody.

@@ -7,6 +7,7 @@ mod unlinked;
 
 use clap::ArgMatches;
 use runtime::context::Context;
+use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
 use runtime::fleet_reach;
 use runtime::ids::FLEET_PREFIX;
@@ -34,12 +35,16 @@ pub(crate) fn names_fleet_run(matches: &ArgMatches) -> bool {
     })
 }
 
-/// The context of the fleet's runs besides those of this machine, if it has joined one. A fleet that cannot be
-/// reached is named in one line, and the machine's own runs are shown without it.
-pub(crate) fn besides_home(context: &Context, output: &mut Output) -> Option<Context> {
+/// What this reads of the fleet's runs besides those of this machine, if it has joined one. A fleet that cannot be
+/// reached or read is named in one line, and the machine's own runs are shown without it.
+pub(crate) fn besides_home<T>(
+    context: &Context,
+    output: &mut Output,
+    read: impl FnOnce(&Context) -> Result<T, Failure>,
+) -> Option<T> {
     let connect = for_screens(context).ok().flatten()?;
-    fleet_reach::connected(&connect)
-        .map(|seat| context.in_fleet(seat))
+    let seat = fleet_reach::connected(&connect);
+    seat.and_then(|seat| read(&context.in_fleet(seat)))
         .map_err(|failure| output.say(&format!("the fleet is not shown: {failure}")))
         .ok()
 }

@@ -1,25 +1,30 @@
 //! Prints the result of a command: what has changed, and what may happen next. A refusal is one line.
 
-use engine::{
-    CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Reply, Rule, StageName, Work,
-};
-use runtime::clock;
+use engine::{CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Rule, StageName, Work};
 use runtime::failure::Failure;
 use runtime::transact::Decided;
-use runtime::workspace::{OpenRun, as_of};
+use runtime::workspace::{OpenRun, Workspace, as_of};
+use runtime::{clock, signs};
 use serde_json::{Value, json};
 use views::history::HistoryLine;
-use views::{Paint, Style};
+use views::{Owner, Paint, Style};
 
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 
 /// Prints the result and returns the exit code.
-pub(crate) fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failure> {
-    let objection = objection(decided);
+pub(crate) fn tell(
+    workspace: &Workspace<'_>,
+    decided: &Decided,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let owner = signs::owner(workspace, &decided.opened);
+    let objection = objection(decided, owner);
     match output.format() {
-        Format::Json => output.json(&json(decided))?,
-        Format::Text if objection.is_none() => output.text(&text(decided, output.paint()))?,
+        Format::Json => output.json(&json(decided, owner))?,
+        Format::Text if objection.is_none() => {
+            output.text(&text(decided, owner, output.paint()))?
+        }
         Format::Text => {}
     }
     for line in &decided.notices {
@@ -38,9 +43,9 @@ pub(crate) fn tell(decided: &Decided, output: &mut Output) -> Result<Exit, Failu
 }
 
 /// The refusal on one line, with its exit code.
-fn objection(decided: &Decided) -> Option<(String, Exit)> {
+fn objection(decided: &Decided, owner: Owner) -> Option<(String, Exit)> {
     let run = decided.opened.run();
-    match refusal(&decided.reply) {
+    match decided.reply.refusal() {
         Some(refusal) => {
             let exit = if refusal.rule == Rule::CheckCannotRun && is_outside(decided) {
                 Exit::Outside
@@ -48,7 +53,7 @@ fn objection(decided: &Decided) -> Option<(String, Exit)> {
                 Exit::No
             };
             Some((
-                views::refusal_in(&decided.opened.pipeline, run, refusal),
+                views::refusal_by(&decided.opened.pipeline, run, refusal, owner),
                 exit,
             ))
         }
@@ -83,13 +88,6 @@ fn is_outside(decided: &Decided) -> bool {
     })
 }
 
-fn refusal(reply: &Reply) -> Option<&Refusal> {
-    match reply {
-        Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
-        Reply::Allow | Reply::Inject(_) | Reply::Done => None,
-    }
-}
-
 /// A check that did not pass has the exit code for no.
 fn exit(entries: &[(u64, Entry)]) -> Exit {
     let failed = entries.iter().any(|(_, entry)| {
@@ -98,7 +96,7 @@ fn exit(entries: &[(u64, Entry)]) -> Exit {
     if failed { Exit::No } else { Exit::Success }
 }
 
-fn text(decided: &Decided, paint: Paint) -> String {
+fn text(decided: &Decided, owner: Owner, paint: Paint) -> String {
     let mut text = String::new();
     for (line, (_, entry)) in lines(decided).iter().zip(&decided.entries) {
         if line.style != Style::Dim {
@@ -109,7 +107,7 @@ fn text(decided: &Decided, paint: Paint) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&next(&decided.opened).actions_text(paint));
+    text.push_str(&next(&decided.opened, owner).actions_text(paint));
     text
 }
 
@@ -139,7 +137,7 @@ fn last_words(fact: &Fact, paint: Paint) -> String {
         .collect()
 }
 
-fn json(decided: &Decided) -> Value {
+fn json(decided: &Decided, owner: Owner) -> Value {
     let Decided {
         opened,
         reply,
@@ -158,10 +156,10 @@ fn json(decided: &Decided) -> Value {
         "reply": reply.word(),
         "rule": rule.code(),
         "repeated": repeated,
-        "refusal": refusal(reply).map(refusal_json),
+        "refusal": reply.refusal().map(refusal_json),
         "entries": entries.json(),
     });
-    merge(&mut facts, standing(opened));
+    merge(&mut facts, standing(opened, owner));
     facts
 }
 
@@ -170,19 +168,19 @@ fn refusal_json(refusal: &Refusal) -> Value {
 }
 
 /// The stage and status of a run, and what may happen next.
-pub(crate) fn standing(opened: &OpenRun) -> Value {
+pub(crate) fn standing(opened: &OpenRun, owner: Owner) -> Value {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let mut facts = json!({
         "stage": run.position.stage.as_str(),
         "status": engine::status(&opened.pipeline, &run).word(),
     });
-    merge(&mut facts, next(opened).json());
+    merge(&mut facts, next(opened, owner).json());
     facts
 }
 
 /// The same, with what a person is asked about.
 pub(crate) fn standing_with(opened: &OpenRun, view: &views::next::NextView) -> Value {
-    let mut facts = standing(opened);
+    let mut facts = standing(opened, Owner::There);
     merge(&mut facts, view.json());
     facts
 }
@@ -204,11 +202,8 @@ fn lines(decided: &Decided) -> Vec<HistoryLine> {
 }
 
 /// What may happen now. A run past its `ttl` asks, whether that is recorded yet or not.
-pub(crate) fn next(opened: &OpenRun) -> views::next::NextView {
+pub(crate) fn next(opened: &OpenRun, owner: Owner) -> views::next::NextView {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
-    views::next(
-        &opened.pipeline,
-        &run,
-        &engine::next(&opened.pipeline, &run),
-    )
+    let legal = engine::next(&opened.pipeline, &run);
+    views::next_by(&opened.pipeline, &run, &legal, owner)
 }

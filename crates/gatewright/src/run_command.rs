@@ -30,7 +30,7 @@ pub(crate) fn act(
     do_it(&mut workspace, output, stored, &key, make)
 }
 
-/// The same after a person has typed the run's id. `lost` says what cannot be undone.
+/// The same after a person has typed the run's id. `lost` says what cannot be undone, if there is anything.
 ///
 /// Invariant: the question comes before we open the run to change it. Nobody waits for a
 /// person who thinks.
@@ -40,22 +40,19 @@ pub(crate) fn act_confirmed(
     run: Option<&str>,
     writing: &Writing,
     command: &KeyedCommand<'_>,
-    lost: impl FnOnce(&Workspace<'_>, &OpenRun) -> Result<String, Failure>,
+    lost: impl FnOnce(&Workspace<'_>, &OpenRun) -> Result<Option<String>, Failure>,
     make: impl Fn(&Workspace<'_>, &OpenRun) -> Result<Request, Failure>,
 ) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
     let key = idempotency::run_key(&workspace, &stored, writing.key.as_ref(), command)?;
     if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
-        return report::tell(&decided, output);
+        return report::tell(&workspace, &decided, output);
     }
     let opened = workspace.opened(stored.clone())?;
-    confirmed(
-        context,
-        opened.run(),
-        command.name,
-        &lost(&workspace, &opened)?,
-    )?;
+    if let Some(lost) = lost(&workspace, &opened)? {
+        confirmed(context, opened.run(), command.name, &lost)?;
+    }
     do_it(&mut workspace, output, stored, &key, make)
 }
 
@@ -92,5 +89,5 @@ fn do_it(
         key,
         &mut |workspace, opened, _| make(workspace, opened),
     )?;
-    report::tell(&decided, output)
+    report::tell(workspace, &decided, output)
 }

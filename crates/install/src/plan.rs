@@ -16,6 +16,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What people should know, whether something changes or not.
     pub notes: Vec<String>,
+    /// Files of ours that somebody edited, and that are not as they were before `init`.
+    pub edited: Vec<String>,
     /// The rules that we add to what the settings allow.
     pub allowed: Vec<String>,
 }
@@ -36,8 +38,15 @@ impl Plan {
             base: BaseFolder::new(root.to_owned()),
             changes: Vec::new(),
             notes: Vec::new(),
+            edited: Vec::new(),
             allowed: Vec::new(),
         }
+    }
+
+    /// Notes a file that was edited, and of which something stays.
+    pub fn keep(&mut self, path: &str, why: &str) {
+        self.edited.push(path.to_owned());
+        self.note(format!("{path} was edited after `init`{why}"));
     }
 
     pub fn note(&mut self, text: impl Into<String>) {

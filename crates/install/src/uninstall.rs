@@ -118,7 +118,7 @@ fn changed_since(
             Some(left.map_err(|unpaired| unclear(path, &unpaired))?)
         }
         FileKind::Made => {
-            plan.note(format!("{path} was edited after `init` and stays"));
+            plan.keep(path, " and stays");
             return Ok(());
         }
     };
@@ -126,9 +126,7 @@ fn changed_since(
         let message = format!("cannot read {path}");
         return Err(Failure::settings(message).hint("nothing was written; fix the file first"));
     };
-    plan.note(format!(
-        "{path} was edited after `init`: only Gatewright's part is removed"
-    ));
+    plan.keep(path, ": only Gatewright's part is removed");
     // A file that we made, and in which nothing but our part stands, goes whole.
     let is_ours = file.before.is_none() && left.is_empty();
     plan.push(Change {

@@ -1,4 +1,6 @@
-//! Templates: small pipelines from which people start their own.
+//! Templates: small pipelines from which people start their own, and the recipes of `examples`.
+
+mod recipes;
 
 use std::collections::BTreeMap;
 
@@ -6,14 +8,25 @@ use engine::PipelineName;
 
 use crate::source::{SourceFile, Sources};
 
-/// A pipeline to start from. `NAME` in its text, its files and their paths is replaced by the new
-/// pipeline's name.
+/// A pipeline to start from.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
     pub name: &'static str,
     pub about: &'static str,
+    /// The name of the file with the definition.
+    main: &'static str,
     text: &'static str,
     files: &'static [(&'static str, &'static str)],
+    naming: Naming,
+}
+
+/// How a new pipeline gets its name.
+#[derive(Clone, Copy, Debug)]
+enum Naming {
+    /// It replaces `NAME` in the text, the files and their paths.
+    Placeholder,
+    /// It replaces the name of a whole pipeline. Its agents and commands keep theirs.
+    Whole,
 }
 
 const PLACEHOLDER: &str = "NAME";
@@ -21,26 +34,35 @@ const PLACEHOLDER: &str = "NAME";
 impl Template {
     /// The definition of this name, with what it refers to.
     pub fn sources(&self, name: &PipelineName) -> Sources {
-        let filled = |text: &str| text.replace(PLACEHOLDER, name.as_str());
+        match self.naming {
+            Naming::Placeholder => self.filled(|text| text.replace(PLACEHOLDER, name.as_str())),
+            Naming::Whole => {
+                let recipe = self.filled(str::to_owned);
+                crate::renamed(&recipe, name).unwrap_or(recipe)
+            }
+        }
+    }
+
+    fn filled(&self, filled: impl Fn(&str) -> String) -> Sources {
         let files = self.files.iter();
         let files: BTreeMap<String, Vec<u8>> = files
             .map(|(path, text)| (filled(path), filled(text).into_bytes()))
             .collect();
         let main = SourceFile {
-            name: format!("{name}.toml"),
+            name: filled(self.main),
             bytes: filled(self.text).into_bytes(),
         };
         Sources { main, files }
     }
 }
 
-/// All of them, the smallest first.
-pub fn all() -> &'static [Template] {
-    ALL
+/// All of them: the smallest first, then the recipes.
+pub fn all() -> impl Iterator<Item = &'static Template> {
+    PLAIN.iter().chain(recipes::ALL)
 }
 
 pub fn find(name: &str) -> Option<&'static Template> {
-    ALL.iter().find(|template| template.name == name)
+    all().find(|template| template.name == name)
 }
 
 /// A file of a template: its path in the new pipeline, and its text.
@@ -54,22 +76,27 @@ const WORKER: (&str, &str) = file!("agents/NAME-worker.md", "agents/worker.md");
 const ANSWER: (&str, &str) = file!("commands/NAME-answer.md", "commands/answer.md");
 const START: (&str, &str) = file!("commands/NAME.md", "commands/start.md");
 
-const ALL: &[Template] = &[
+const PLAIN: &[Template] = &[
     Template {
         name: "minimal",
         about: "One agent works, and a person agrees.",
+        main: "NAME.toml",
         text: include_str!("../templates/minimal.toml"),
         files: &[WORKER, ANSWER, START],
+        naming: Naming::Placeholder,
     },
     Template {
         name: "checked-work",
         about: "One agent works until the project's own tests pass.",
+        main: "NAME.toml",
         text: include_str!("../templates/checked-work.toml"),
         files: &[WORKER, ANSWER, START],
+        naming: Naming::Placeholder,
     },
     Template {
         name: "review-loop",
         about: "An agent works, a reviewer finds problems, and the agent fixes them until the work is approved.",
+        main: "NAME.toml",
         text: include_str!("../templates/review-loop.toml"),
         files: &[
             file!("agents/NAME-reviewer.md", "agents/reviewer.md"),
@@ -77,10 +104,12 @@ const ALL: &[Template] = &[
             ANSWER,
             START,
         ],
+        naming: Naming::Placeholder,
     },
     Template {
         name: "task-graph",
         about: "Plan a task as a graph, approve it, work through it in waves, and check the result.",
+        main: "NAME.toml",
         text: include_str!("../templates/task-graph.toml"),
         files: &[
             file!("agents/NAME-planner.md", "agents/planner.md"),
@@ -88,5 +117,6 @@ const ALL: &[Template] = &[
             ANSWER,
             START,
         ],
+        naming: Naming::Placeholder,
     },
 ];

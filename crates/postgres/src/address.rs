@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
 use store::{DatabaseFault, Error};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 /// How long a server may take to answer a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,7 +19,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// How long a handle tries to connect again, after its connection broke: a server that restarts is back in seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same of a person who looks at a screen: both for a connection and for silence.
+/// How long a server may say nothing about what it was asked. It is less than a lease lasts.
+const ANSWER: Duration = Duration::from_secs(7);
+
+/// The same of a person who looks at a screen: for a connection, for silence and for an answer.
 const GLANCE: Duration = Duration::from_secs(2);
 
 const PORT: u16 = 5432;
@@ -33,6 +36,7 @@ pub struct Address {
     config: Config,
     root_certificates: Option<PathBuf>,
     patience: Duration,
+    answer: Duration,
 }
 
 impl Address {
@@ -68,6 +72,7 @@ impl Address {
             config,
             root_certificates,
             patience: PATIENCE,
+            answer: ANSWER,
         })
     }
 
@@ -75,7 +80,19 @@ impl Address {
     pub fn for_screens(mut self) -> Self {
         self.config.connect_timeout(GLANCE).tcp_user_timeout(GLANCE);
         self.patience = Duration::ZERO;
+        self.answer = GLANCE;
         self
+    }
+
+    /// How long a server may say nothing about what it was asked.
+    pub(crate) fn answer(&self) -> Duration {
+        self.answer
+    }
+
+    /// How long all of a connection may take: the network, encryption, password, and the first statements.
+    pub(crate) fn connecting(&self) -> Duration {
+        let network = self.config.get_connect_timeout();
+        network.copied().unwrap_or(CONNECT_TIMEOUT)
     }
 
     pub(crate) fn patience(&self) -> Duration {
@@ -160,7 +177,7 @@ fn is_on_this_machine(host: &Host) -> bool {
 }
 
 /// The text is not quoted: it may contain a password.
-fn not_an_address(source: Option<postgres::Error>) -> Error {
+fn not_an_address(source: Option<tokio_postgres::Error>) -> Error {
     Error::Database {
         fault: DatabaseFault::Address,
         message: "this is not the address of a database: write \

@@ -1,10 +1,10 @@
 //! Adoption: a machine reads what another one has shipped of a run, and goes on with it.
 
 use engine::{Hash, RunId};
-use postgres::Row;
-use postgres::types::Type;
 use store::parts::{Line, signed};
 use store::{Error, Files, ShippedRun};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::backend::Postgres;
 use crate::link::{Link, Value};

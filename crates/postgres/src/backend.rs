@@ -6,8 +6,8 @@ use engine::{Decision, Definition, DispatchId, Hash, Run, RunId, Time, Usage};
 use store::parts::{self, Addition, Corruption, RunOrigin};
 use store::{
     Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Fence, Files, Import, Key,
-    Lease, NewRun, OutputPiece, RunSummary, SharedBackend, StoredEntry, StoredRun, Transacted,
-    Verification, content_hash,
+    Lease, NewRun, OutputPiece, ReachedCap, RunSummary, SharedBackend, StoredEntry, StoredRun,
+    Transacted, Verification, content_hash,
 };
 
 use crate::address::Address;
@@ -94,8 +94,12 @@ impl SharedBackend for Postgres {
         trees::kept(&self.link, run)
     }
 
-    fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error> {
-        spending::note(&self.link, run, used)
+    fn note_spending(&self, run: &RunId, fence: Option<Fence>, used: Usage) -> Result<(), Error> {
+        spending::note(&self.link, run, fence, used)
+    }
+
+    fn cap_reached(&self, run: &RunId) -> Result<Option<ReachedCap>, Error> {
+        spending::cap_reached(&self.link, run)
     }
 
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! What runs used today, by person, project and model account, and the caps on it.
 
-use postgres::types::Type;
 use store::Error;
+use tokio_postgres::types::Type;
 
 use crate::backend::Postgres;
 use crate::link::Value;

@@ -1,8 +1,8 @@
 //! Collection: deletes whole runs, then contents that no run holds.
 
-use postgres::types::Type;
 use store::parts::signed;
 use store::{Collect, Collected, Error};
+use tokio_postgres::types::Type;
 
 use crate::link::Link;
 use crate::rows::unsigned;

@@ -3,14 +3,19 @@
 use std::error::Error as _;
 use std::io;
 
-use postgres::error::SqlState;
 use store::{DatabaseFault as Fault, Error};
+use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
+use crate::session::NoAnswer;
 
 /// The error of an attempt to do something.
-pub(crate) fn told(address: &Address, doing: &str, error: postgres::Error) -> Error {
-    of(address, kind(&error), doing, Some(error.into()))
+pub(crate) fn told(address: &Address, doing: &str, error: NoAnswer) -> Error {
+    match error {
+        NoAnswer::Client(error) => of(address, kind(&error), doing, Some(error.into())),
+        NoAnswer::Here(error) => of(address, Fault::Refused, doing, Some(error.into())),
+        NoAnswer::Silence => of(address, Fault::Unreachable, doing, None),
+    }
 }
 
 /// The same for a fault that no error of the client tells.
@@ -30,8 +35,12 @@ pub(crate) fn damaged(address: &Address, what: &str) -> Error {
 }
 
 /// Is it worth connecting again? What was asked may have been done or not.
-pub(crate) fn is_broken(error: &postgres::Error) -> bool {
-    kind(error) == Fault::Unreachable
+pub(crate) fn is_broken(error: &NoAnswer) -> bool {
+    match error {
+        NoAnswer::Client(error) => kind(error) == Fault::Unreachable,
+        NoAnswer::Silence => true,
+        NoAnswer::Here(_) => false,
+    }
 }
 
 fn of(
@@ -100,7 +109,7 @@ fn message(address: &Address, fault: Fault, doing: &str) -> String {
     }
 }
 
-fn kind(error: &postgres::Error) -> Fault {
+fn kind(error: &tokio_postgres::Error) -> Fault {
     if let Some(code) = error.code() {
         return kind_of_code(code);
     }
@@ -118,7 +127,7 @@ fn kind(error: &postgres::Error) -> Fault {
     if words.contains("password") || source.to_string().contains("password") {
         return Fault::Password;
     }
-    if source.is::<io::Error>() || words.starts_with("error connecting") || words.contains("time") {
+    if source.is::<io::Error>() || words.starts_with("error connecting") {
         return Fault::Unreachable;
     }
     Fault::Refused

@@ -1,7 +1,7 @@
 //! What there is in the fleet now: machines, workers, runs and their leases.
 
-use postgres::Row;
 use store::Error;
+use tokio_postgres::Row;
 
 use crate::backend::Postgres;
 use crate::link::Link;

@@ -31,6 +31,7 @@ mod queue;
 mod read;
 mod rows;
 mod schema;
+mod session;
 mod shipping;
 mod spending;
 #[cfg(test)]

@@ -4,15 +4,20 @@ use std::cell::RefCell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use postgres::types::{FromSql, ToSql, Type};
-use postgres::{Client, Row};
 use store::{DatabaseFault, Error};
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use crate::address::Address;
 use crate::fault;
+use crate::session::{NoAnswer, Session};
 use crate::tls::Tls;
 
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long a statement may take whose server has just answered a connection: longer than the server lets it run. A
+/// statement that waits for a lock, or moves much data, is slow and not lost.
+const SLOW: Duration = Duration::from_secs(70);
 
 /// Of every session: the isolation that the functions are written for, an end for a statement that waits for a lock
 /// whose holder sleeps, and commits that are durable when they are acknowledged.
@@ -41,17 +46,17 @@ pub(crate) enum Purpose {
 pub(crate) struct Link {
     pub address: Address,
     purpose: Purpose,
-    client: RefCell<Client>,
+    session: RefCell<Session>,
 }
 
 impl Link {
     pub(crate) fn connect(address: &Address, purpose: Purpose) -> Result<Self, Error> {
-        let client = RefCell::new(connected(address, purpose)?);
+        let session = RefCell::new(connected(address, purpose)?);
         let address = address.clone();
         Ok(Self {
             address,
             purpose,
-            client,
+            session,
         })
     }
 
@@ -68,8 +73,8 @@ impl Link {
     ) -> Result<Vec<Row>, Error> {
         match self.rows_once(statement, values) {
             Err(error) if fault::is_broken(&error) => {
-                self.mend()?;
-                self.rows_once(statement, values)
+                self.reconnect()?;
+                self.rows_again(statement, values)
             }
             answered => answered,
         }
@@ -90,17 +95,27 @@ impl Link {
         &self,
         statement: &str,
         values: &[Value<'_>],
-    ) -> Result<Vec<Row>, postgres::Error> {
-        self.client.borrow_mut().query_typed(statement, values)
+    ) -> Result<Vec<Row>, NoAnswer> {
+        let limit = self.address.answer();
+        self.session.borrow().rows(statement, values, limit)
+    }
+
+    /// The same after `reconnect`: there is a server that answers, so the statement gets its time.
+    pub(crate) fn rows_again(
+        &self,
+        statement: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, NoAnswer> {
+        self.session.borrow().rows(statement, values, SLOW)
     }
 
     /// Connects again, with some patience: a server that restarts is back in seconds.
-    pub(crate) fn mend(&self) -> Result<(), Error> {
+    pub(crate) fn reconnect(&self) -> Result<(), Error> {
         let deadline = Instant::now() + self.address.patience();
         loop {
             match connected(&self.address, self.purpose) {
-                Ok(client) => {
-                    self.client.replace(client);
+                Ok(session) => {
+                    self.session.replace(session);
                     return Ok(());
                 }
                 Err(error) if !may_pass(&error) || Instant::now() >= deadline => return Err(error),
@@ -109,13 +124,16 @@ impl Link {
         }
     }
 
-    /// Something that needs the client itself, such as a transaction of several statements.
-    pub(crate) fn with_client<T>(
-        &self,
-        doing: &str,
-        act: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
-    ) -> Result<T, Error> {
-        act(&mut self.client.borrow_mut()).map_err(|error| fault::told(&self.address, doing, error))
+    /// Statements without values and rows, sent once. They may take long.
+    pub(crate) fn batch(&self, doing: &str, statements: &str) -> Result<(), Error> {
+        let done = self.session.borrow().batch(statements, SLOW);
+        done.map_err(|error| fault::told(&self.address, doing, error))
+    }
+
+    /// Waits for a notification, at most this long.
+    pub(crate) fn hear(&self, limit: Duration) -> Result<(), Error> {
+        let heard = self.session.borrow_mut().hear(limit);
+        heard.map_err(|error| fault::told(&self.address, "listen", error))
     }
 
     pub(crate) fn damaged(&self, what: &str) -> Error {
@@ -124,7 +142,7 @@ impl Link {
 
     pub(crate) fn get<T: for<'a> FromSql<'a>>(&self, row: &Row, column: &str) -> Result<T, Error> {
         let got = row.try_get(column);
-        got.map_err(|error| fault::told(&self.address, "read a row", error))
+        got.map_err(|error| fault::told(&self.address, "read a row", NoAnswer::Client(error)))
     }
 }
 
@@ -138,7 +156,7 @@ fn may_pass(error: &Error) -> bool {
     )
 }
 
-fn connected(address: &Address, purpose: Purpose) -> Result<Client, Error> {
+fn connected(address: &Address, purpose: Purpose) -> Result<Session, Error> {
     let told = |error| fault::told(address, "connect", error);
     let untrusted = |error: std::io::Error| Error::Database {
         fault: DatabaseFault::Encryption,
@@ -150,19 +168,13 @@ fn connected(address: &Address, purpose: Purpose) -> Result<Client, Error> {
     } else {
         Tls::unused()
     };
-    let mut client = address
-        .config()
-        .connect(tls.map_err(untrusted)?)
-        .map_err(told)?;
-    client.batch_execute(SESSION).map_err(told)?;
-    let facts = client.query_typed_one(FACTS, &[]).map_err(told)?;
-    let facts = ServerFacts {
-        version: facts.try_get(0).map_err(told)?,
-        is_read_only: facts.try_get(1).map_err(told)?,
-        encoding: facts.try_get(2).map_err(told)?,
-    };
+    let (tls, limit) = (tls.map_err(untrusted)?, address.connecting());
+    let session = Session::connect(address.config(), tls, limit).map_err(told)?;
+    session.batch(SESSION, limit).map_err(told)?;
+    let facts = session.rows(FACTS, &[], limit).map_err(told)?;
+    let facts = ServerFacts::read(facts.first()).map_err(told)?;
     match judge(&facts, purpose) {
-        None => Ok(client),
+        None => Ok(session),
         Some(DatabaseFault::Refused) => Err(Error::Database {
             fault: DatabaseFault::Refused,
             message: format!(
@@ -180,6 +192,17 @@ struct ServerFacts {
     version: i32,
     is_read_only: bool,
     encoding: String,
+}
+
+impl ServerFacts {
+    fn read(row: Option<&Row>) -> Result<Self, NoAnswer> {
+        let row = row.ok_or(NoAnswer::Silence)?;
+        Ok(Self {
+            version: row.try_get(0)?,
+            is_read_only: row.try_get(1)?,
+            encoding: row.try_get(2)?,
+        })
+    }
 }
 
 /// What speaks against this server, if anything.

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use postgres::types::Type;
 use store::Error;
+use tokio_postgres::types::Type;
 
 use crate::backend::Postgres;
 use crate::link::{Link, Value};

@@ -1,8 +1,8 @@
 //! What workers printed, kept in pieces for people on other machines.
 
 use engine::{DispatchId, RunId};
-use postgres::types::Type;
 use store::{Error, OutputPiece};
+use tokio_postgres::types::Type;
 
 use crate::link::{Link, Value};
 use crate::rows::{signed, unsigned};

@@ -6,20 +6,18 @@
 use std::time::Duration;
 
 use engine::{RunId, Status, Time};
-use postgres::Row;
-use postgres::fallible_iterator::FallibleIterator as _;
-use postgres::types::Type;
-use store::{Error, Fence, Lease};
+use store::{Error, Lease};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::address::Address;
 use crate::backend::Postgres;
 use crate::link::{Link, Purpose, Value};
-use crate::rows::{signed, unsigned};
+use crate::rows::{self, signed, unsigned};
 
 const ENQUEUE: &str = "SELECT gatewright.enqueue($1, $2, $3, $4, $5, $6, $7)";
-const CLAIM: &str =
-    "SELECT run, holder, fence, until, settings, tree FROM gatewright.claim_queued($1, $2, $3, $4)";
-const LEAVE: &str = "SELECT gatewright.leave_queued($1, $2, $3, $4)";
+const CLAIM: &str = "SELECT run, holder, fence, claim, until, settings, tree FROM gatewright.claim_queued($1, $2, $3, $4)";
+const LEAVE: &str = "SELECT gatewright.leave_queued($1, $2, $3, $4, $5)";
 const QUEUED: &str = "
     SELECT q.run, q.project, q.task, q.stage, q.status, q.labels, q.account, q.person, q.driven_by, q.set_aside,
         q.is_left, q.is_account_full, q.capped_by, q.not_before - gatewright.now_ms() AS remaining,
@@ -156,7 +154,7 @@ impl Postgres {
         let wrong = |error: engine::NameError| self.link.damaged(&error.to_string());
         let lease = Lease {
             holder: self.link.get(&row, "holder")?,
-            fence: Fence(unsigned(self.link.get(&row, "fence")?)),
+            fence: rows::fence(&self.link, &row, "fence", "claim")?,
             until: Time(unsigned(self.link.get(&row, "until")?)),
             is_expired: term <= 0,
         };
@@ -168,16 +166,17 @@ impl Postgres {
         }))
     }
 
-    /// Lets go of a run in order: its tries do not count.
-    pub fn leave_queued(&self, run: &RunId, how: LetGo<'_>) -> Result<(), Error> {
+    /// Lets go of a run in order: its tries do not count. If somebody else than this holder has it now, nothing changes.
+    pub fn leave_queued(&self, run: &RunId, holder: &str, how: LetGo<'_>) -> Result<(), Error> {
         let (version, delay, failure) = match how {
             LetGo::Free => (None, 0, None),
             LetGo::UntilItChanges { version } => (Some(signed(version)), 0, None),
             LetGo::For(delay) => (None, millis(delay), None),
             LetGo::Failed { why, delay } => (None, millis(delay), Some(why)),
         };
-        let values: [Value<'_>; 4] = [
+        let values: [Value<'_>; 5] = [
             (&run.as_str(), Type::TEXT),
+            (&holder, Type::TEXT),
             (&version, Type::INT8),
             (&delay, Type::INT8),
             (&failure, Type::TEXT),
@@ -267,18 +266,13 @@ pub struct QueueWatch(Link);
 impl QueueWatch {
     pub fn open(address: &Address) -> Result<Self, Error> {
         let link = Link::connect(address, Purpose::Read)?;
-        link.with_client("listen", |client| {
-            client.batch_execute("LISTEN gatewright_queue")
-        })?;
+        link.batch("listen", "LISTEN gatewright_queue")?;
         Ok(Self(link))
     }
 
     /// Waits until something was queued, at most this long. Look afterwards either way.
     pub fn wait(&self, timeout: Duration) -> Result<(), Error> {
-        self.0.with_client("listen", |client| {
-            let mut notifications = client.notifications();
-            notifications.timeout_iter(timeout).next().map(drop)
-        })
+        self.0.hear(timeout)
     }
 }
 

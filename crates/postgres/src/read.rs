@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use engine::{Definition, Hash, Run, RunId, Time};
-use postgres::Row;
-use postgres::types::Type;
 use store::parts::{Columns, Corruption, Line, signed};
-use store::{Error, Fence, Files, Key, Lease, StoredEntry, StoredRun, content_hash};
+use store::{Error, Files, Key, Lease, StoredEntry, StoredRun, content_hash};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::link::{Link, Value};
 use crate::rows::{self, RunRow, unsigned};
@@ -31,7 +31,7 @@ const FILES: &str = "
 const COMPILED: &str = "SELECT compiled FROM gatewright.definitions WHERE hash = $1";
 const CONTENT: &str = "SELECT bytes FROM gatewright.contents WHERE hash = $1";
 const LEASE: &str = "
-    SELECT lease_holder, last_fence, lease_until, lease_until <= gatewright.now_ms() AS is_expired
+    SELECT lease_holder, last_fence, last_claim, lease_until, lease_until <= gatewright.now_ms() AS is_expired
     FROM gatewright.runs WHERE id = $1";
 const COLUMNS: &str = "
     SELECT id, project, worktree, pipeline, task, stage, status, reason, driver, overridden, started_at,
@@ -230,7 +230,7 @@ pub(crate) fn lease(link: &Link, run: &RunId) -> Result<Option<Lease>, Error> {
     };
     Ok(Some(Lease {
         holder,
-        fence: Fence(unsigned(link.get(&row, "last_fence")?)),
+        fence: rows::fence(link, &row, "last_fence", "last_claim")?,
         until: Time(unsigned(link.get(&row, "lease_until")?)),
         is_expired: link.get(&row, "is_expired")?,
     }))

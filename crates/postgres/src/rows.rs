@@ -1,11 +1,39 @@
 //! From rows to values: runs, lines and columns of the list.
 
 use engine::{Definition, Hash, PipelineName, Run, RunId};
-use postgres::Row;
 use store::parts::{Cached, Columns, Line, RunOrigin, Tip, compiled_from_bytes, state_from_bytes};
-use store::{Error, Key, StoredRun};
+use store::{Error, Fence, Key, StoredRun};
+use tokio_postgres::Row;
 
 use crate::link::Link;
+
+/// A fence as the columns of a statement.
+pub(crate) struct FenceColumns {
+    pub number: Option<i64>,
+    claim: Option<[u8; 16]>,
+}
+
+impl FenceColumns {
+    pub(crate) fn of(fence: Option<Fence>) -> Self {
+        Self {
+            number: fence.map(|fence| signed(fence.number)),
+            claim: fence.map(|fence| fence.claim.to_be_bytes()),
+        }
+    }
+
+    pub(crate) fn claim(&self) -> Option<&[u8]> {
+        self.claim.as_ref().map(<[u8; 16]>::as_slice)
+    }
+}
+
+/// The fence of these two columns. A run that nobody has claimed has no claim.
+pub(crate) fn fence(link: &Link, row: &Row, number: &str, claim: &str) -> Result<Fence, Error> {
+    let bytes: Vec<u8> = link.get(row, claim)?;
+    Ok(Fence {
+        number: unsigned(link.get(row, number)?),
+        claim: bytes.try_into().map_or(0, u128::from_be_bytes),
+    })
+}
 
 /// A row of `runs`, with its state still encoded.
 pub(crate) struct RunRow {

@@ -1,6 +1,7 @@
 //! The schema: set up once for each database, under an advisory lock, and compared at each connection.
 
 use store::{DatabaseFault, Error};
+use tokio_postgres::Row;
 
 use crate::address::Address;
 use crate::fault;
@@ -18,6 +19,8 @@ const ROLES: &str = include_str!("schema/roles.sql");
 
 /// Two who set up at once wait for each other.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7238469118424064)";
+
+const DOING: &str = "create schema and roles";
 
 const VERSION: &str = "SELECT coalesce(max(version), 0) FROM gatewright.versions";
 
@@ -44,45 +47,45 @@ fn known() -> i32 {
 /// Creates or upgrades schema and roles: all of it, or nothing.
 pub fn set_up(address: &Address) -> Result<SetUp, Error> {
     let link = Link::connect(address, Purpose::Write)?;
-    let found = link.with_client("create schema and roles", |client| {
-        let mut transaction = client.transaction()?;
-        transaction.batch_execute(LOCK)?;
-        let there = "SELECT to_regclass('gatewright.versions') IS NOT NULL";
-        let is_there: bool = transaction.query_one(there, &[])?.try_get(0)?;
-        let found: i32 = if is_there {
-            transaction.query_one(VERSION, &[])?.try_get(0)?
-        } else {
-            0
-        };
-        if found > known() {
-            return Ok(found);
-        }
-        let missing = MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0));
-        for (number, step) in (found + 1..).zip(missing) {
-            transaction.batch_execute(step)?;
-            transaction.execute(
-                "INSERT INTO gatewright.versions (version) VALUES ($1)",
-                &[&number],
-            )?;
-        }
-        transaction.batch_execute(ROLES)?;
-        transaction.commit()?;
-        Ok(found)
-    })?;
+    // What is not committed is undone with the connection.
+    link.batch(DOING, &format!("BEGIN; {LOCK}"))?;
+    let there = "SELECT to_regclass('gatewright.versions') IS NOT NULL AS is_there";
+    let found = match once(&link, there)? {
+        Some(row) if link.get(&row, "is_there")? => version(&link, once(&link, VERSION)?)?,
+        Some(_) | None => 0,
+    };
     if found > known() {
         return Err(fault::found(address, DatabaseFault::NewerSchema));
     }
+    let missing = MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0));
+    for (number, step) in (found + 1..).zip(missing) {
+        link.batch(DOING, step)?;
+        let noted = format!("INSERT INTO gatewright.versions (version) VALUES ({number})");
+        link.batch(DOING, &noted)?;
+    }
+    link.batch(DOING, ROLES)?;
+    link.batch(DOING, "COMMIT")?;
     Ok(SetUp {
         from: u32::try_from(found).unwrap_or(0),
         to: u32::try_from(known()).unwrap_or(0),
     })
 }
 
+/// Never on a second connection: that one would be in no transaction.
+fn once(link: &Link, statement: &str) -> Result<Option<Row>, Error> {
+    let rows = link.rows_once(statement, &[]);
+    let rows = rows.map_err(|error| fault::told(&link.address, DOING, error))?;
+    Ok(rows.into_iter().next())
+}
+
+fn version(link: &Link, row: Option<Row>) -> Result<i32, Error> {
+    row.map_or(Ok(0), |row| link.get(&row, "coalesce"))
+}
+
 /// Fails unless the database has the schema of this build.
 pub(crate) fn check(link: &Link) -> Result<(), Error> {
     let row = link.row("look at the schema", VERSION, &[])?;
-    let found: i32 = row.map_or(Ok(0), |row| link.get(&row, "coalesce"))?;
-    match found.cmp(&known()) {
+    match version(link, row)?.cmp(&known()) {
         std::cmp::Ordering::Equal => Ok(()),
         std::cmp::Ordering::Greater => Err(fault::found(&link.address, DatabaseFault::NewerSchema)),
         std::cmp::Ordering::Less => Err(fault::found(&link.address, DatabaseFault::OlderSchema)),

@@ -1,12 +1,12 @@
 //! The copies of journals that decide on other machines: lines are added and never changed.
 
 use engine::{Hash, RunId};
-use postgres::Row;
-use postgres::types::Type;
 use store::parts::{Line, Tip, signed};
 use store::{
     Access, Adoption, Announcement, CopyState, Error, JournalCopies, Key, Receipt, content_hash,
 };
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::address::Address;
 use crate::backend::Postgres;

@@ -1,21 +1,51 @@
 //! What a run uses counts for the day on which it is noted.
 
-use engine::{RunId, Usage};
-use postgres::types::Type;
-use store::Error;
+use engine::{RunId, Time, Usage};
+use store::{Error, Fence, ReachedCap};
+use tokio_postgres::types::Type;
 
 use crate::link::{Link, Value};
-use crate::rows::signed;
+use crate::rows::{FenceColumns, signed, unsigned};
 
-const NOTE: &str = "SELECT gatewright.note_spending($1, $2, $3)";
+const NOTE: &str = "SELECT gatewright.note_spending($1, $2, $3, $4, $5)";
+const CAP: &str = "SELECT kind, name, cost, spent, until FROM gatewright.cap_of($1)";
 
 /// Notes what a run has used so far: what is new counts for today.
-pub(crate) fn note(link: &Link, run: &RunId, used: Usage) -> Result<(), Error> {
+pub(crate) fn note(
+    link: &Link,
+    run: &RunId,
+    fence: Option<Fence>,
+    used: Usage,
+) -> Result<(), Error> {
     let (cost, tokens) = (signed(used.cost_cents), signed(used.tokens));
-    let values: [Value<'_>; 3] = [
+    let fence = FenceColumns::of(fence);
+    let values: [Value<'_>; 5] = [
         (&run.as_str(), Type::TEXT),
         (&cost, Type::INT8),
         (&tokens, Type::INT8),
+        (&fence.number, Type::INT8),
+        (&fence.claim(), Type::BYTEA),
     ];
     link.rows("note what a run used", NOTE, &values).map(drop)
+}
+
+/// A cap that this run has reached with the others.
+pub(crate) fn cap_reached(link: &Link, run: &RunId) -> Result<Option<ReachedCap>, Error> {
+    let row = link.row("look at the caps", CAP, &[(&run.as_str(), Type::TEXT)])?;
+    let Some(row) = row else { return Ok(None) };
+    // A function without a result has one row of nothing.
+    let Some(kind) = link.get::<Option<String>>(&row, "kind")? else {
+        return Ok(None);
+    };
+    let name: String = link.get(&row, "name")?;
+    Ok(Some(ReachedCap {
+        whose: if name.is_empty() {
+            kind
+        } else {
+            format!("{kind} {name}")
+        },
+        cents: unsigned(link.get(&row, "cost")?),
+        spent_cents: unsigned(link.get(&row, "spent")?),
+        until: Time(unsigned(link.get(&row, "until")?)),
+    }))
 }

@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use postgres::Socket;
-use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::Socket;
+use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -103,7 +103,7 @@ impl TlsConnect<Socket> for Connect {
 /// An encrypted stream with the traits that the client needs.
 pub(crate) struct Stream(Box<tokio_rustls::client::TlsStream<Socket>>);
 
-impl postgres::tls::TlsStream for Stream {
+impl tokio_postgres::tls::TlsStream for Stream {
     fn channel_binding(&self) -> ChannelBinding {
         // The certificate was verified, which binds the password's exchange to this server.
         ChannelBinding::none()

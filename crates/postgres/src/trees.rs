@@ -1,22 +1,23 @@
 //! The trees of runs that machines hand on: which commit of the project's remote has the last one.
 
 use engine::RunId;
-use postgres::types::Type;
 use store::{Error, Fence};
+use tokio_postgres::types::Type;
 
 use crate::link::{Link, Value};
-use crate::rows::signed;
+use crate::rows::{self, FenceColumns};
 
-const KEEP: &str = "SELECT gatewright.keep_tree($1, $2, $3) AS kept";
+const KEEP: &str = "SELECT gatewright.keep_tree($1, $2, $3, $4) AS kept";
 const KEPT: &str = "SELECT tree FROM gatewright.queue WHERE run = $1";
-const LAST_FENCE: &str = "SELECT last_fence FROM gatewright.runs WHERE id = $1";
+const LAST_FENCE: &str = "SELECT last_fence, last_claim FROM gatewright.runs WHERE id = $1";
 
 /// Notes the commit with the present tree, under this fence.
 pub(crate) fn keep(link: &Link, run: &RunId, fence: Fence, commit: &str) -> Result<(), Error> {
-    let number = signed(fence.0);
-    let values: [Value<'_>; 3] = [
+    let columns = FenceColumns::of(Some(fence));
+    let values: [Value<'_>; 4] = [
         (&run.as_str(), Type::TEXT),
-        (&number, Type::INT8),
+        (&columns.number, Type::INT8),
+        (&columns.claim(), Type::BYTEA),
         (&commit, Type::TEXT),
     ];
     let row = link.row("keep the tree of a run", KEEP, &values)?;
@@ -24,11 +25,11 @@ pub(crate) fn keep(link: &Link, run: &RunId, fence: Fence, commit: &str) -> Resu
         return Ok(());
     }
     let row = link.row("read a lease", LAST_FENCE, &[(&run.as_str(), Type::TEXT)])?;
-    let last: i64 = row.map_or(Ok(0), |row| link.get(&row, "last_fence"))?;
+    let last = row.map(|row| rows::fence(link, &row, "last_fence", "last_claim"));
     Err(Error::Fenced {
         run: run.clone(),
         given: fence,
-        last: Fence(crate::rows::unsigned(last)),
+        last: last.transpose()?.unwrap_or(Fence::numbered(0)),
     })
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use engine::{Hash, Run, RunId};
-use postgres::types::Type;
 use store::parts::{Anchor, Cached, Columns, Snapshot, Verifier, state_from_bytes};
 use store::{Error, Fault, FaultKind, Verification};
+use tokio_postgres::types::Type;
 
 use crate::link::Link;
 use crate::read::{self, unknown};

@@ -1,23 +1,23 @@
 //! Writes: each is one statement, so that it is stored whole or not at all, in one round trip.
 
 use engine::{Decision, Hash, RunId, Status, Time};
-use postgres::Row;
-use postgres::types::Type;
 use store::parts::{self, Addition, Columns, Line, RunOrigin, Tip, signed};
 use store::{Claim, Commit, Content, Error, Fence, Files, Key, Lease, StoredRun, Transacted};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use crate::fault;
 use crate::link::{Link, Value};
 use crate::read::unknown;
-use crate::rows::{plain, unsigned};
+use crate::rows::{self, FenceColumns, plain, unsigned};
+use crate::session::NoAnswer;
 
-const APPEND: &str = "SELECT answer, now_version, now_fence FROM gatewright.append(
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)";
+const APPEND: &str = "SELECT answer, now_version, now_fence, now_claim FROM gatewright.append(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
 const BEGIN: &str = "SELECT answer, earlier FROM gatewright.begin_run(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
     $26, $27, $28, $29)";
-const CLAIM: &str =
-    "SELECT answer, holder, fence, until, is_expired FROM gatewright.claim($1, $2, $3, $4, $5, $6)";
+const CLAIM: &str = "SELECT answer, holder, fence, claim, until, is_expired FROM gatewright.claim($1, $2, $3, $4, $5, $6)";
 const ADD_CONTENT: &str = "
     INSERT INTO gatewright.contents AS c (hash, added_at, bytes) VALUES ($1, $2, $3)
     ON CONFLICT (hash) DO UPDATE SET added_at = greatest(c.added_at, EXCLUDED.added_at)";
@@ -127,11 +127,11 @@ impl<'a> Pending<'a> {
     /// `None` if it was stored.
     pub(crate) fn store(&self, link: &Link) -> Result<Option<Refused>, Error> {
         let told = |error| fault::told(&link.address, "store a change", error);
-        let row = match self.send(link, false) {
+        let row = match self.send(link, Sending::First) {
             Err(error) if fault::is_broken(&error) => {
                 // Nobody knows whether it was stored. The second statement finds out.
-                link.mend()?;
-                self.send(link, true)
+                link.reconnect()?;
+                self.send(link, Sending::Again)
             }
             answered => answered,
         };
@@ -146,8 +146,8 @@ impl<'a> Pending<'a> {
             )))),
             "fenced" => Err(Error::Fenced {
                 run: self.commit.run.clone(),
-                given: self.commit.fence.unwrap_or(Fence(0)),
-                last: Fence(unsigned(link.get(row, "now_fence")?)),
+                given: self.commit.fence.unwrap_or(Fence::numbered(0)),
+                last: rows::fence(link, row, "now_fence", "now_claim")?,
             }),
             "altered" => {
                 let what = format!(
@@ -160,7 +160,8 @@ impl<'a> Pending<'a> {
         }
     }
 
-    fn send(&self, link: &Link, again: bool) -> Result<Vec<Row>, postgres::Error> {
+    fn send(&self, link: &Link, sending: Sending) -> Result<Vec<Row>, NoAnswer> {
+        let again = sending == Sending::Again;
         let commit = self.commit;
         let columns = listed(
             &self.stored,
@@ -175,17 +176,15 @@ impl<'a> Pending<'a> {
             signed(self.seen.version),
             commit.key.map(Key::as_str),
         );
-        let (head, fence) = (
-            self.seen.head.0.as_slice(),
-            commit.fence.map(|fence| signed(fence.0)),
-        );
+        let (head, fence) = (self.seen.head.0.as_slice(), FenceColumns::of(commit.fence));
         let lines = LineColumns::of(self.lines.iter());
-        let values: [Value<'_>; 18] = [
+        let values: [Value<'_>; 19] = [
             (&run, Type::TEXT),
             (&seen, Type::INT8),
             (&head, Type::BYTEA),
             (&key, Type::TEXT),
-            (&fence, Type::INT8),
+            (&fence.number, Type::INT8),
+            (&fence.claim(), Type::BYTEA),
             (&again, Type::BOOL),
             (&lines.entries, Type::TEXT_ARRAY),
             (&lines.hashes, Type::BYTEA_ARRAY),
@@ -200,7 +199,10 @@ impl<'a> Pending<'a> {
             (&contents.bytes, Type::BYTEA_ARRAY),
             (&contents.named, Type::BYTEA_ARRAY),
         ];
-        link.rows_once(APPEND, &values)
+        match sending {
+            Sending::First => link.rows_once(APPEND, &values),
+            Sending::Again => link.rows_again(APPEND, &values),
+        }
     }
 
     pub(crate) fn done(self, decision: Decision) -> Transacted {
@@ -211,6 +213,13 @@ impl<'a> Pending<'a> {
             numbers,
         }
     }
+}
+
+/// Is it known that nobody has stored it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sending {
+    First,
+    Again,
 }
 
 /// Why a decision was not stored.
@@ -317,47 +326,37 @@ fn begun(link: &Link, row: &Row) -> Result<Begun, Error> {
 pub(crate) fn claim(link: &Link, run: &RunId, claim: &Claim<'_>) -> Result<Lease, Error> {
     let milliseconds =
         |term: std::time::Duration| i64::try_from(term.as_millis()).unwrap_or(i64::MAX / 2);
-    let number = |fence: Fence| signed(fence.0);
-    let (kind, holder, fence, term, dead) = match *claim {
-        Claim::Acquire { holder, term, dead } => (
-            "acquire",
-            Some(holder),
-            None,
-            Some(milliseconds(term)),
-            dead.map(number),
-        ),
-        Claim::Renew { fence, term } => (
-            "renew",
-            None,
-            Some(number(fence)),
-            Some(milliseconds(term)),
-            None,
-        ),
-        Claim::Release { fence } => ("release", None, Some(number(fence)), None, None),
+    let (kind, holder, given, term) = match *claim {
+        Claim::Acquire { holder, term, dead } => {
+            ("acquire", Some(holder), dead, Some(milliseconds(term)))
+        }
+        Claim::Renew { fence, term } => ("renew", None, Some(fence), Some(milliseconds(term))),
+        Claim::Release { fence } => ("release", None, Some(fence), None),
     };
+    let fence = FenceColumns::of(given);
     let values: [Value<'_>; 6] = [
         (&run.as_str(), Type::TEXT),
         (&kind, Type::TEXT),
         (&holder, Type::TEXT),
-        (&fence, Type::INT8),
+        (&fence.number, Type::INT8),
+        (&fence.claim(), Type::BYTEA),
         (&term, Type::INT8),
-        (&dead, Type::INT8),
     ];
     let row = link.row("claim a run", CLAIM, &values)?;
     let row = row.ok_or_else(|| unknown(run))?;
-    claimed(link, run, &row, fence)
+    claimed(link, run, &row, given)
 }
 
-/// The lease, or why there is none. `given` is the number that the caller has.
-fn claimed(link: &Link, run: &RunId, row: &Row, given: Option<i64>) -> Result<Lease, Error> {
+/// The lease, or why there is none. `given` is what the caller has.
+fn claimed(link: &Link, run: &RunId, row: &Row, given: Option<Fence>) -> Result<Lease, Error> {
     let run = run.clone();
     let answer: String = link.get(row, "answer")?;
     if answer == "unknown" {
         return Err(Error::UnknownRun { run });
     }
-    let last = Fence(unsigned(link.get(row, "fence")?));
+    let last = rows::fence(link, row, "fence", "claim")?;
     if answer == "fenced" {
-        let given = given.map_or(Fence(0), |given| Fence(unsigned(given)));
+        let given = given.unwrap_or(Fence::numbered(0));
         return Err(Error::Fenced { run, given, last });
     }
     let holder = link.get(row, "holder")?;

@@ -6,10 +6,12 @@
 pub mod choice;
 pub mod conversation;
 mod guard;
+mod hooks;
 pub mod listener;
 mod meter;
 pub mod process;
 mod rates;
+mod remarks;
 mod reset_clock;
 pub mod spawn_spec;
 pub mod verdict;

@@ -7,7 +7,10 @@ mod outward;
 
 use std::path::PathBuf;
 
-use engine::{Deliver, Delivered, DeliveryState, EngineEvent, Run, RunId, RunPlace, Status};
+use engine::{
+    Definition, Deliver, Delivered, DeliveryState, EngineEvent, Run, RunId, RunPlace, Status,
+};
+use evidence::Project;
 use runtime::drive_settings::{DeliverRequest, DriveSettings};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
@@ -16,7 +19,7 @@ use store::Backend as _;
 
 use crate::engine_event;
 use crate::lease::Lease;
-use crate::run_place;
+use crate::run_place::{self, Checkout};
 use outward::{Outward, Request, RequestText};
 
 /// The remote of a pull request where none is named.
@@ -43,11 +46,41 @@ struct DeliveryPlan {
     request: Vec<String>,
 }
 
+/// What a delivery reaches outside of the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutwardNeeds {
+    pub remote: Option<String>,
+    /// The program that makes the request to merge.
+    pub program: Option<String>,
+}
+
+/// What the delivery of a run on a branch needs.
+pub fn outward_needs(definition: &Definition, wanted: &DeliverRequest) -> OutwardNeeds {
+    let plan = DeliveryPlan::of(definition, wanted);
+    OutwardNeeds {
+        program: plan.request().and_then(|request| request.program()),
+        remote: plan.remote,
+    }
+}
+
+/// Can git push there: is it a remote of the project, or an address?
+pub fn knows_remote(project: &Project, remote: &str) -> Result<bool, Failure> {
+    if remote.contains(['/', ':']) {
+        return Ok(true);
+    }
+    let here = Checkout::of(project)?;
+    let mut command = here.command()?;
+    Ok(here
+        .output(command.args(["remote", "get-url", "--", remote]))?
+        .status
+        .success())
+}
+
 /// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
 pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
     let opened = workspace.read(run)?;
     let settings = DriveSettings::load(&workspace.state, run)?;
-    let plan = DeliveryPlan::of(&opened, &settings.deliver);
+    let plan = DeliveryPlan::of(opened.pipeline.definition(), &settings.deliver);
     let Some(place) = due(&opened, &plan) else {
         return Ok(settled(workspace, &opened));
     };
@@ -82,8 +115,8 @@ fn settled(workspace: &Workspace<'_>, opened: &OpenRun) -> DeliveryEnd {
 
 impl DeliveryPlan {
     /// What the person asked for counts before what the definition says.
-    fn of(opened: &OpenRun, wanted: &DeliverRequest) -> Self {
-        let defined = opened.pipeline.definition().placement.delivery.as_ref();
+    fn of(definition: &Definition, wanted: &DeliverRequest) -> Self {
+        let defined = definition.placement.delivery.as_ref();
         let deliver = wanted.deliver.or(defined.map(|it| it.deliver));
         let deliver = deliver.unwrap_or(Deliver::Branch);
         let remote = wanted.remote.clone();

@@ -32,9 +32,9 @@ pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Fa
         folder: &project.root,
         environment: &workspace.context.environment,
     };
-    remote.push(&run.id, &commit, KeptTree::Under(fence.0))?;
+    remote.push(&run.id, &commit, KeptTree::Under(fence))?;
     fleet.keep_tree(&run.id, fence, &commit)?;
-    fleet.note_spending(&run.id, run.used)?;
+    fleet.note_spending(&run.id, Some(fence), run.used)?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ pub mod drive_run;
 pub mod drop_sender;
 mod due;
 mod engine_event;
+mod fleet_caps;
 mod kept_trees;
 pub mod lease;
 pub mod merge_branch;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use engine::{RunBranch, Status};
+use engine::{RunPlace, Status};
 use evidence::Project;
 use runtime::failure::Failure;
-use runtime::fleet_project::REMOTE;
+use runtime::fleet_project::{self, FleetProject, REMOTE};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::delivery;
@@ -36,10 +36,7 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge,
     };
     may_merge(opened)?;
     if workspace.store.fleet().is_some() {
-        let branch = &place.branch.name;
-        let message = format!("another machine delivered {run} to the project's remote");
-        let hint = format!("type `git fetch {REMOTE} {branch}`, then `git merge FETCH_HEAD`");
-        return Err(Failure::refused(message).hint(hint));
+        return merge_delivered(workspace, opened, place);
     }
     if place.delivered().is_none() && opened.has_project() {
         delivery::keep_work(workspace, opened)?;
@@ -51,7 +48,41 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge,
         Failure::not_found(format!("the branch {} of {run} is gone", branch.name))
             .hint("`git reflog` may still have its commits")
     })?;
-    merge_tip(&here, branch, &tip)
+    merge_tip(&here, &branch.name, &tip)
+}
+
+/// Merges the branch that a machine of the fleet has pushed, into the clone of the project in which we are.
+fn merge_delivered(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    place: &RunPlace,
+) -> Result<BranchMerge, Failure> {
+    let (run, home) = (&opened.run().id, &opened.stored.home);
+    let is_pushed = place.delivered().is_some_and(|it| it.pushed.is_some());
+    if !is_pushed {
+        let message = format!("{run} is completed, and its branch is not delivered");
+        return Err(Failure::refused(message).hint(format!(
+            "a worker of the fleet delivers it: `gatewright status {run}` shows how far it is"
+        )));
+    }
+    let (project, environment) = (workspace.project()?, &workspace.context.environment);
+    let remote = fleet_project::remote_of(project, environment)?;
+    if remote != *home {
+        let (home, remote) = (views::line(home), views::line(&remote));
+        let message = format!("{run} belongs to {home}, and {REMOTE} of this project is {remote}");
+        return Err(Failure::refused(message).hint("go to a clone of its project, and retry"));
+    }
+    let reach = FleetProject {
+        folder: &project.root,
+        environment,
+    };
+    let name = format!("{REMOTE}/{}", place.branch.name);
+    let tracking = format!("refs/remotes/{name}");
+    reach.fetch_branch(&place.branch.name, &tracking)?;
+    let here = Checkout::of(project)?;
+    let tip = here.line(&["rev-parse", "--verify", "--quiet", &tracking])?;
+    let gone = || Failure::environment(format!("git has no {tracking} after it was fetched"));
+    merge_tip(&here, &name, &tip.ok_or_else(gone)?)
 }
 
 fn may_merge(opened: &OpenRun) -> Result<(), Failure> {
@@ -68,8 +99,9 @@ fn may_merge(opened: &OpenRun) -> Result<(), Failure> {
     Err(Failure::refused(format!("{run} is not completed")).hint(hint))
 }
 
-fn merge_tip(here: &Checkout<'_>, branch: &RunBranch, tip: &str) -> Result<BranchMerge, Failure> {
-    let name = branch.name.clone();
+/// Merges this commit, which git knows by this name.
+fn merge_tip(here: &Checkout<'_>, name: &str, tip: &str) -> Result<BranchMerge, Failure> {
+    let name = name.to_owned();
     let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
     let head = head.unwrap_or_default();
     let mut command = here.command()?;

@@ -8,6 +8,7 @@ mod ask_edits;
 mod ask_person;
 mod driven_time;
 mod resting;
+mod turn;
 mod waiting;
 mod wishes;
 mod workers;
@@ -19,11 +20,11 @@ use std::time::{Duration, Instant};
 use engine::{DispatchId, EngineEvent, Happening, Reply, RunId, Time, Who};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
-use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::run_check::{self, CheckWatch};
 use runtime::transact::{self, Options, Request, Target};
+use runtime::tree_turn::TreeTurn;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, ids, path_collision, tree_turn};
+use runtime::{clock, ids};
 use store::{Backend as _, Key};
 
 use super::drive_options::{DriveEnd, DriveOptions, WhenLimited, WhenWaiting};
@@ -31,7 +32,6 @@ use super::due::{self, Due};
 use super::kept_trees;
 use super::lease::Lease;
 use super::notes;
-use super::place_gc;
 use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
 use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
@@ -39,7 +39,7 @@ use super::recovery;
 use super::run_place;
 use super::slots::AgentLimits;
 use super::spending::Spending;
-use super::step_folder::MergeQueue;
+use super::step_folder::{MergeQueue, StepFolder};
 use super::wait_note::WaitNote;
 use crate::agent::choice::Starter;
 use crate::agent::listener::WorkerUpdate;
@@ -75,6 +75,10 @@ pub(crate) struct Orchestrator<'o, 'd> {
     pool: Pool,
     watcher: &'o mut dyn Watcher,
     begun: Instant,
+    /// The turn of the run in its tree, while it works there.
+    turn: Option<TreeTurn>,
+    /// The run that it waits for there, as it was last reported.
+    reported_holder: Option<(RunId, String)>,
     /// The last reported stage.
     reported_stage: Option<engine::StageName>,
     /// The last reported pause, so that it is reported once.
@@ -120,6 +124,8 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             pool: Pool::new(),
             watcher,
             begun: Instant::now(),
+            turn: None,
+            reported_holder: None,
             reported_stage: None,
             pausing: None,
             wait_note: None,
@@ -161,13 +167,15 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
         let opened = self.workspace.read(&self.run)?;
         let opened = self.compare_surroundings(opened)?;
+        StepFolder::remove_spares(self.workspace, &opened)?;
         kept_trees::keep(self.workspace, &opened)?;
         self.tell_notes(&opened)
     }
 
     fn drive_on(&mut self) -> Result<DriveEnd, Failure> {
         let opened = self.workspace.read(&self.run)?;
-        let mut opened = run_place::make_here(self.workspace, opened)?;
+        let (opened, remarks) = run_place::make_here(self.workspace, opened)?;
+        let mut opened = self.remark(opened, remarks)?;
         self.workspace.project_of(&opened)?;
         if opened.run().standing == engine::Standing::Queued {
             opened = match self.taken_up(opened)? {
@@ -179,6 +187,9 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.noted = opened.stored.version;
         let again = opened.run().last_dispatch.0 > 0;
         self.tell(&opened, &Progress::Driving { again });
+        if !opened.run().dispatches.is_empty() && !self.wait_for_turn(&opened)? {
+            return Ok(DriveEnd::Stopped);
+        }
         self.take_over(opened)?;
         loop {
             if self.is_stopped() {
@@ -191,58 +202,6 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
                 return Ok(left);
             }
         }
-    }
-
-    /// Makes the worktree of a run with a branch of its own. One in a tree waits until the run that works
-    /// there is over; `None` if we are stopped meanwhile.
-    fn taken_up(&mut self, opened: OpenRun) -> Result<Option<OpenRun>, Failure> {
-        if !run_place::has_room(self.workspace, &opened)? {
-            place_gc::collect(self.workspace)?;
-        }
-        let (mut opened, remarks) = run_place::make(self.workspace, opened)?;
-        for text in remarks {
-            opened = transact::remark(self.workspace, opened, None, &text)?.opened;
-            self.tell(&opened, &Progress::Remark { text });
-        }
-        let mut reported = None;
-        while let Some(holder) = self.tree_holder(&opened)? {
-            if self.is_stopped() {
-                return Ok(None);
-            }
-            self.is_ours()?;
-            if reported.as_ref() != Some(&holder) {
-                let text = format!(
-                    "{} waits for {holder}, which works in this tree; `gatewright run --branch` gives \
-                     a run a branch of its own",
-                    self.run
-                );
-                self.tell(&opened, &Progress::Remark { text });
-                reported = Some(holder);
-            }
-            std::thread::sleep(PERSON_POLL_INTERVAL);
-        }
-        self.take_up(opened).map(Some)
-    }
-
-    fn tree_holder(&self, opened: &OpenRun) -> Result<Option<RunId>, Failure> {
-        match &opened.run().place {
-            Some(_) => Ok(None),
-            None => tree_turn::holder(self.workspace, &self.run, opened.stored.worktree()),
-        }
-    }
-
-    /// Invariant: no other run starts between the collision check and the take-up.
-    fn take_up(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
-        let _lock = self.workspace.state.lock_start(LOCK_TIMEOUT)?;
-        let definition = opened.pipeline.definition();
-        let worktree = opened.stored.worktree().to_owned();
-        path_collision::refuse(self.workspace, definition, opened.run(), &worktree)?;
-        transact::try_once(
-            self.workspace,
-            opened,
-            &Who::Engine,
-            Happening::Engine(EngineEvent::TakenUp),
-        )
     }
 
     /// Records once how this run differs from a normal one.
@@ -270,6 +229,15 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         } else {
             Ok(())
         }
+    }
+
+    /// Tells a person, now and in the history.
+    fn remark(&mut self, mut opened: OpenRun, remarks: Vec<String>) -> Result<OpenRun, Failure> {
+        for text in remarks {
+            opened = transact::remark(self.workspace, opened, None, &text)?.opened;
+            self.tell(&opened, &Progress::Remark { text });
+        }
+        Ok(opened)
     }
 
     /// Without the lease our result does not count: another orchestrator drives the run.
@@ -363,6 +331,10 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
         self.tell_notes(&opened)?;
         self.tell_move(&opened);
+        if self.needs_turn(&opened)? && !self.has_turn(&opened)? {
+            self.listen(PERSON_POLL_INTERVAL)?;
+            return Ok(None);
+        }
         let opened = self.wake(opened)?;
         let recent = RecentJournal::of(self.workspace, &opened)?;
         match due::due(&opened, self.starter, recent.has_worked(&opened))? {

@@ -165,6 +165,10 @@ pub fn spent<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> BTreeMap<Stage
         } else if let Fact::Moved(moved) = &entry.fact {
             &moved.to
         } else {
+            // The time in the queue is not time in the first stage.
+            if let (Fact::TakenUp, Some((_, since))) = (&entry.fact, &mut here) {
+                *since = entry.at;
+            }
             continue;
         };
         if let Some((stage, since)) = here.replace((to.clone(), entry.at)) {

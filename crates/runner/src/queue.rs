@@ -81,10 +81,18 @@ fn waits(
     match &run.status {
         Status::Waiting(why) => Ok(Waits::Person(why.clone())),
         Status::Queued => queued(workspace, run, now, turns),
-        Status::Running | Status::Completed | Status::Failed | Status::Cancelled => {
-            Ok(Waits::Worker)
-        }
+        Status::Running => begun(workspace, run),
+        Status::Completed | Status::Failed | Status::Cancelled => Ok(Waits::Worker),
     }
+}
+
+/// A run that has begun goes on when nobody else works in its tree.
+fn begun(workspace: &Workspace<'_>, run: &RunSummary) -> Result<Waits, Failure> {
+    let Some(stored) = workspace.store.run(&run.id)? else {
+        return Ok(Waits::Worker);
+    };
+    let other = tree_turn::at_work(workspace, &run.id, stored.worktree())?;
+    Ok(other.map_or(Waits::Worker, Waits::Tree))
 }
 
 /// Of one folder the next run is taken up when the one before it was: they keep their order. A run whose time
@@ -111,7 +119,7 @@ fn queued(
     }
     turns.insert(run.worktree.clone(), run.id.clone());
     if let Some(holder) = tree_turn::holder(workspace, &run.id, &run.worktree)? {
-        return Ok(Waits::Tree(holder));
+        return Ok(Waits::Tree(holder.run));
     }
     let definition = opened.pipeline.definition();
     let found = path_collision::find(workspace, definition, opened.run(), &run.worktree)?;

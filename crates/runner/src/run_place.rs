@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use engine::{EngineEvent, RunBranch, RunId};
 use evidence::Project;
 use runtime::failure::Failure;
+use runtime::fleet_clones;
 use runtime::run_branch;
 use runtime::state::{State, write_durably};
 use runtime::workspace::{OpenRun, Workspace};
@@ -64,8 +65,12 @@ pub(crate) fn make(
         here.release_base(&run)?;
         remarks.extend(here.filter_remark());
         remarks.extend(here.submodule_remark(&place.branch));
-        let carried = carry_list(&home, &opened.pipeline.definition().placement.carry)?;
-        remarks.extend(copy_into(&carried, &home.root, &files.worktree)?);
+        remarks.extend(carry_from_project(
+            workspace,
+            &opened,
+            &home,
+            &files.worktree,
+        )?);
         write_durably(&files.mark(UNDELIVERED), "")
             .map_err(Failure::file("write to", &files.folder))?;
         write_durably(&files.mark(MADE), "").map_err(Failure::file("write to", &files.folder))?;
@@ -82,6 +87,35 @@ pub(crate) fn make(
     let placed = engine_event::submit(workspace, opened, &event, None);
     workspace.step_folder = None;
     Ok((placed?, remarks))
+}
+
+/// Copies what comes along into the worktree of a run, and says what is missing. Git hands none of it on: for a run of a
+/// fleet it is what this machine has, in the clone that people use here.
+fn carry_from_project(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    home: &Project,
+    worktree: &Path,
+) -> Result<Remarks, Failure> {
+    let patterns = &opened.pipeline.definition().placement.carry;
+    let Some(seat) = workspace.context.fleet() else {
+        return copy_into(&carry_list(home, patterns)?, &home.root, worktree);
+    };
+    let environment = &workspace.context.environment;
+    let clone = fleet_clones::find(&workspace.state, environment, &opened.stored.home);
+    let from = clone.as_ref().unwrap_or(home);
+    let mut list = carry_list(from, patterns)?;
+    let missing = std::mem::take(&mut list.missing).into_iter();
+    let advice = match &clone {
+        Some(clone) => format!("in {}", clone.root.display()),
+        None => "there: start its worker once in a clone of the project that has it".to_owned(),
+    };
+    let name = &seat.name;
+    let missing =
+        missing.map(|pattern| format!("{name} has nothing for `carry` {pattern} {advice}"));
+    let mut remarks: Remarks = missing.collect();
+    remarks.extend(copy_into(&list, &from.root, worktree)?);
+    Ok(remarks)
 }
 
 /// Copies what comes along into the worktree of a step.

@@ -7,6 +7,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use runtime::failure::Failure;
 use runtime::state::State;
 
+use crate::agent::choice::Runner;
+
 /// Limits set by a person. None means no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentLimits {
@@ -68,12 +70,34 @@ pub fn parse(text: &str) -> Result<(String, u32), String> {
         let most: u32 = most.parse().ok().filter(|most| *most > 0)?;
         Some((runner.to_owned(), most))
     });
-    parsed.ok_or_else(|| "write it as RUNNER=NUMBER, as in codex=2".to_owned())
+    let (runner, most) = parsed.ok_or("write it as RUNNER=NUMBER, as in codex=2")?;
+    let known = Runner::words();
+    if known.contains(&runner.as_str()) {
+        return Ok((runner, most));
+    }
+    let near = engine::nearest(&runner, known.iter().copied());
+    Err(match near {
+        Some(near) => format!("there is no runner '{runner}'; did you mean {near}?"),
+        None => format!(
+            "there is no runner '{runner}'; there are {}",
+            known.join(", ")
+        ),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_about_a_runner_that_there_is() {
+        for known in ["claude=1", "codex=2", "gemini=3", "command=4", "stand-in=5"] {
+            assert!(parse(known).is_ok(), "{known}");
+        }
+        for unknown in ["cladue=1", "foo=2", "codex=0", "codex", "=1"] {
+            assert!(parse(unknown).is_err(), "{unknown}");
+        }
+    }
 
     #[test]
     fn a_place_is_one_agents_until_it_is_given_back() {

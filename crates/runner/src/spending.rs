@@ -25,6 +25,16 @@ impl Spending {
         all.fold(Usage::default(), Usage::and)
     }
 
+    /// What all workers have used that the journal does not have.
+    pub fn in_flight(&self) -> Usage {
+        let in_flight = self
+            .in_flight
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let all = in_flight.values().copied();
+        all.fold(Usage::default(), Usage::and)
+    }
+
     /// The journal has what this worker used.
     pub fn settled(&self, dispatch: DispatchId) {
         let mut in_flight = self

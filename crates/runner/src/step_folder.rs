@@ -16,7 +16,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use crate::agent::work::{Delivered, Delivery};
 use crate::run_place;
 use crate::surroundings::Surroundings;
-use crate::worktree::{Merged, Prepared, Worktree, Worktrees};
+use crate::worktree::{DurableSoon, Merged, Prepared, Snapshot, Worktree, Worktrees};
 
 /// How many files a remark names.
 const MOST_NAMED: usize = 5;
@@ -64,7 +64,9 @@ pub(crate) struct StepFolder {
     merge_queue: MergeQueue,
     place: usize,
     stop: Arc<AtomicBool>,
-    merged: bool,
+    /// What was merged of the last result.
+    merged: Option<Snapshot>,
+    durable_soon: Option<DurableSoon>,
 }
 
 /// One try at a step; each has a worktree of its own.
@@ -123,10 +125,20 @@ impl StepFolder {
                     merge_queue: merge_queue.clone(),
                     place: place(opened, attempt.step),
                     stop: Arc::clone(stop),
-                    merged: false,
+                    merged: None,
+                    durable_soon: None,
                 })))
             }
         }
+    }
+
+    /// Removes what was kept for further steps.
+    pub(crate) fn remove_spares(
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+    ) -> Result<(), Failure> {
+        let root = workspace.project_of(opened)?.root;
+        Worktrees::new(&workspace.state, &root, &opened.run().id).remove_spares()
     }
 
     /// Keeps the work of an interrupted worker under a ref and removes its worktree: the work
@@ -158,18 +170,21 @@ impl StepFolder {
     }
 
     /// The step starts: later steps wait for it.
-    pub(crate) fn enter(&self, dispatch: DispatchId) {
+    pub(crate) fn enter(&mut self, dispatch: DispatchId) {
+        self.durable_soon = Some(DurableSoon::begin(&self.worktrees, &self.worktree));
         self.merge_queue.join(self.place, dispatch);
     }
 
     /// Removes the worktree of work that is judged or never started. Unmerged work is kept under a
     /// ref.
-    pub(crate) fn clear(&self) -> Result<(), Failure> {
-        let discarded = self.worktrees.discard(&self.worktree);
-        if self.merged {
-            discarded
-        } else {
-            discarded.or_else(|_| self.worktrees.archive(&self.worktree))
+    pub(crate) fn clear(&mut self) -> Result<(), Failure> {
+        self.durable_soon = None;
+        match &self.merged {
+            Some(merged) => self.worktrees.retire(&self.worktree, merged),
+            None => {
+                let discarded = self.worktrees.discard(&self.worktree);
+                discarded.or_else(|_| self.worktrees.archive(&self.worktree))
+            }
         }
     }
 }
@@ -214,6 +229,7 @@ impl Delivery for StepFolder {
         if self.merge_queue.wait(self.place, &self.stop).is_none() {
             return Ok(Delivered::Stopped);
         }
+        self.merged = None;
         let snapshot = self.worktrees.finish(&self.worktree)?;
         let commits = StepCommits {
             base: &snapshot.base,
@@ -234,7 +250,7 @@ impl Delivery for StepFolder {
         };
         match merged {
             Merged::Nothing | Merged::Clean { .. } => {
-                self.merged = true;
+                self.merged = Some(snapshot);
                 self.tell_left(workspace, opened)?;
                 Ok(Delivered::Done)
             }

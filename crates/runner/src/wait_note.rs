@@ -27,7 +27,7 @@ impl WaitNote {
             Self::Pause { until, why } => json!({ "for": "pause", "until": until.0, "why": why }),
         };
         value["holder"] = Value::from(holder);
-        let _ = state::write_quickly(&path(state, run), &value.to_string());
+        let _ = state::write_quickly(&path(state, run), value.to_string().as_bytes());
     }
 
     pub(crate) fn clear(state: &State, run: &RunId) {
@@ -70,7 +70,7 @@ mod tests {
         let run = RunId::parse("r-1").unwrap();
         let lease = |holder: &str| Lease {
             holder: holder.to_owned(),
-            fence: store::Fence(1),
+            fence: store::Fence::numbered(1),
             until: Time(9),
             is_expired: false,
         };

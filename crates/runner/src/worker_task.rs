@@ -63,7 +63,7 @@ impl WorkerTask {
             Ok(Finish::Judged(_)) => {
                 let cleared = self
                     .step_folder
-                    .map_or(Ok(()), |step_folder| step_folder.clear());
+                    .map_or(Ok(()), |mut step_folder| step_folder.clear());
                 let ended = surroundings.map_or(Ok(()), |it| it.end(self.claim.call()));
                 drop(self.claim);
                 cleared.and(ended)

@@ -22,6 +22,7 @@
 
 mod blobs;
 mod disk;
+mod durable;
 mod git;
 mod merge;
 mod name;
@@ -29,6 +30,7 @@ mod record;
 mod refs;
 mod removal;
 mod scratch;
+mod spare;
 mod tree_commit;
 mod trees;
 
@@ -45,6 +47,7 @@ use evidence::tree::ObjectStamps;
 
 use disk::FileKind;
 pub use disk::is_temporary;
+pub use durable::DurableSoon;
 pub use git::NoGit;
 use git::{Repository, WorktreeDirs};
 use merge::Merger;
@@ -52,7 +55,7 @@ use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
 pub use refs::{HeadLog, RefState};
 use scratch::Scratch;
-use tree_commit::TreeCommit;
+use tree_commit::{Also, TreeCommit};
 
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
@@ -148,6 +151,7 @@ impl Worktrees {
         let called = SafeName::of(name);
         if let Some(worktree) = self.find(name)? {
             return if worktree.root.is_dir() {
+                let worktree = self.undamaged(&repository, worktree)?;
                 Ok(Prepared::Ready(worktree))
             } else {
                 Err(
@@ -166,6 +170,7 @@ impl Worktrees {
             id,
             inside,
             carried,
+            unsynced: durable::boot(),
         };
         self.records.write_worktree_record(&called, &record)?;
         Ok(Prepared::Ready(self.worktree(&called, record)))
@@ -198,13 +203,8 @@ impl Worktrees {
         dirs: &WorktreeDirs,
         previous: Option<&String>,
     ) -> Result<String, Failure> {
-        let mut files = repository.files(dirs)?;
-        let began = trees::items(scratch, &worktree.base)?;
-        files.extend(began.into_iter().map(|(path, _)| path));
         let carried = worktree.carried.iter();
-        files.extend(carried.map(|path| path.clone().into_bytes()));
-        files.sort_unstable();
-        files.dedup();
+        let carried = carried.map(|path| path.clone().into_bytes());
         let mut parents = vec![worktree.base.clone()];
         let others = previous.into_iter().cloned();
         for other in others.chain(repository.head(dirs)?) {
@@ -213,8 +213,9 @@ impl Worktrees {
             }
         }
         let tree_commit = TreeCommit {
+            project: &repository.project(dirs),
             stamps: &self.stamps_of(repository, worktree),
-            files,
+            also: Also::TheseAndParent(carried.collect()),
             parents,
             about: format!("what {} left", worktree.name),
         };
@@ -279,11 +280,11 @@ impl Worktrees {
         // A merge that a kill interrupted must be complete before it is copied.
         self.merger(repository).settle()?;
         let make = |scratch: &Scratch<'_>| {
-            let mut files = repository.files(&here)?;
-            files.extend(carried.iter().map(|path| path.clone().into_bytes()));
+            let carried = carried.iter().map(|path| path.clone().into_bytes());
             let tree_commit = TreeCommit {
+                project: &repository.project(&here),
                 stamps: &stamps,
-                files,
+                also: Also::These(carried.collect()),
                 parents: repository.head(&here)?.into_iter().collect(),
                 about: format!("what {called} begins with"),
             };
@@ -306,17 +307,23 @@ impl Worktrees {
         removal::remove_folder(&root)?;
         repository.forget_worktree(&root)?;
         let id = repository.add_worktree(&root, base)?;
+        let dirs = repository.linked(&root, &id);
         let scratch = repository.scratch(self.records.folder())?;
-        scratch.check_out(&repository.linked(&root, &id), base)?;
+        let mut items = trees::items(&scratch, base)?;
+        items.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+        self.reuse(repository, &dirs, &items)?;
+        scratch.check_out(&dirs, base)?;
         let inside = root.join(self.inside(repository)?);
         fs::create_dir_all(&inside).map_err(Failure::file("make", &inside))?;
-        disk::sync_all(&root)?;
-        let items = trees::items(&scratch, base)?;
+        if durable::boot().is_none() {
+            disk::sync_all(&root)?;
+        }
         let files = items.iter();
         let files = files.filter(|(_, item)| item.kind != FileKind::Link);
         let files = files.map(|(path, item)| (path.as_slice(), item.object.as_str()));
         let stamps = repository.stamps(root, self.records.stamps(name));
         stamps.remember(files);
+        self.note_written(name, &dirs);
         Ok(id)
     }
 

@@ -14,7 +14,7 @@ use crate::transact::Request;
 use crate::workspace::{OpenRun, Workspace};
 
 /// The word that continues a stale, abandoned or over-budget run.
-const CONTINUE: &str = "continue";
+pub(crate) const CONTINUE: &str = "continue";
 
 /// More than this belongs into a file that the answer names.
 const LONGEST_TEXT: usize = 8_000;

@@ -9,14 +9,15 @@ use views::next::NextView;
 
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, change_report, clock};
+use crate::{answers, change_report, clock, signs};
 
 /// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
 /// whether that is recorded yet or not.
 pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Failure> {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let legal = engine::next(&opened.pipeline, &run);
-    let view = views::next(&opened.pipeline, &run, &legal);
+    let owner = signs::owner(workspace, opened);
+    let view = views::next_by(&opened.pipeline, &run, &legal, owner);
     let mut contents = BTreeMap::new();
     for hash in view.asked_about() {
         if let Some(bytes) = workspace.store.content(hash)? {

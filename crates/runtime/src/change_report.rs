@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use engine::{Dispatch, Duty, Fact, StageName, TreeAccess};
-use evidence::{ChangedText, Side, Since};
+use engine::{Dispatch, Duty, Fact, RunBranch, StageName, TreeAccess};
+use evidence::{ChangedText, ChangedTexts, Side, Since};
 use store::Backend as _;
 use views::Untrusted;
 use views::change::{ChangeReport, ChangeSince, ChangedFile, CheckRun, FileChange};
 
 use crate::failure::Failure;
+use crate::picture_file;
 use crate::trust::diff;
 use crate::workspace::{OpenRun, Workspace};
 
@@ -31,9 +32,17 @@ pub fn of(
     opened: &OpenRun,
 ) -> Result<Result<ChangeReport, String>, Failure> {
     let run = opened.run();
-    let changed = workspace.looking(opened, &BTreeMap::new(), |looking| {
-        Ok(evidence::changed_texts(run.base, looking))
-    })?;
+    let pictured = match run.base {
+        Some(_) => None,
+        None => picture_file::change_since_start(workspace, opened)?,
+    };
+    let changed = match (handed_over(workspace, opened), pictured) {
+        (Some((branch, to)), _) => between(workspace, opened, branch, &to),
+        (None, Some(changed)) => changed,
+        (None, None) => workspace.looking(opened, &BTreeMap::new(), |looking| {
+            Ok(evidence::changed_texts(run.base, looking))
+        })?,
+    };
     let changed = match changed {
         Ok(changed) => changed,
         Err(reason) => return Ok(Err(reason)),
@@ -52,6 +61,45 @@ pub fn of(
         checks: checks(workspace, opened)?,
         shown_by: format!("gatewright diff {}", run.id),
     }))
+}
+
+/// The branch of a run that is over and whose work is no longer in a worktree, and the last commit of its work.
+fn handed_over<'o>(
+    workspace: &Workspace<'_>,
+    opened: &'o OpenRun,
+) -> Option<(&'o RunBranch, String)> {
+    let place = opened.run().place.as_ref()?;
+    // In a fleet the worktree is elsewhere, and a copy of the last tree is read.
+    let is_ours = workspace.store.fleet().is_none();
+    if !is_ours || !engine::is_over(&opened.pipeline, opened.run()) {
+        return None;
+    }
+    match place.delivered() {
+        Some(delivered) => Some((&place.branch, delivered.commit.clone())),
+        None if opened.has_project() => None,
+        None => Some((&place.branch, format!("refs/heads/{}", place.branch.name))),
+    }
+}
+
+/// The change from the beginning of a branch to this commit, as the repository has it.
+fn between(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    branch: &RunBranch,
+    to: &str,
+) -> Result<ChangedTexts, String> {
+    let home = workspace.home_of(opened).map_err(|it| it.to_string())?;
+    let change = evidence::commit_change(&home, &branch.base, to).map_err(|reason| {
+        format!(
+            "the work of a run that is over is on its branch {}, and {reason}",
+            branch.name
+        )
+    })?;
+    Ok(ChangedTexts {
+        since: Since::Start,
+        files: change.files,
+        all: change.all,
+    })
 }
 
 /// Files with the numbers of their lines, and their diff: redacted, and cut at this length.

@@ -113,7 +113,7 @@ pub fn remove(state: &State, call: &CallId) {
 
 fn remove_files(lock: &Path) {
     // A file that remains does no harm.
-    for beside in ["script", "arrived", "git", "json"] {
+    for beside in ["script", "arrived", "git", "json", "run", "told"] {
         let _ = fs::remove_file(lock.with_extension(beside));
     }
     let _ = fs::remove_file(lock);

@@ -193,6 +193,38 @@ pub(crate) fn stored_content(content: &evidence::Content) -> Content<'_> {
     }
 }
 
+/// What the engine decides about a copy of a run, with the run afterwards. Nothing is stored.
+pub fn decide_on_copy(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    by: &Who,
+    request: &Request,
+) -> Result<Decided, Failure> {
+    let signed = Signed {
+        by,
+        at: clock::now(),
+        key: None,
+    };
+    let proposal = Proposal::new(opened, signed, request);
+    let looked = proposal.look(workspace, opened)?;
+    let decision = proposal.decide(opened, &looked);
+    let mut after = opened.clone();
+    for entry in &decision.entries {
+        let run = engine::apply(Some(after.stored.run.clone()), entry)
+            .map_err(|unfit| Failure::bug(format!("an entry does not fit its run: {unfit:?}")))?;
+        Rc::make_mut(&mut after.stored).run = run;
+    }
+    let version = opened.stored.version;
+    Ok(Decided {
+        opened: after,
+        reply: decision.reply,
+        rule: decision.rule,
+        entries: (version + 1..).zip(decision.entries).collect(),
+        repeated: false,
+        notices: Vec::new(),
+    })
+}
+
 /// The run as it would be after this request. Nothing is stored.
 pub fn preview(
     workspace: &Workspace<'_>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{Definition, Deliver, RunId, StageName, Time, Who};
+use engine::{Definition, Deliver, Driver, Run, RunId, StageName, Time, Who};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -80,6 +80,14 @@ impl DriveSettings {
         let path = path(state, run);
         state::write_durably(&path, &self.json().to_string())
             .map_err(Failure::file("write to", &path))
+    }
+
+    /// Drives a fork as the run that it comes from, with the same agents, answers, notices and delivery.
+    pub fn copy(state: &State, from: &RunId, to: &RunId) -> Result<(), Failure> {
+        if path(state, from).exists() {
+            Self::load(state, from)?.save(state, to)?;
+        }
+        Ok(())
     }
 
     /// As text for another machine.
@@ -200,6 +208,15 @@ impl DeliverRequest {
             request: request.collect::<Option<Vec<String>>>()?,
         })
     }
+}
+
+/// Does a stand-in play the agents of this run? What cannot be read is not claimed; the journal tells it, too.
+pub fn is_rehearsal(state: &State, run: &Run) -> bool {
+    let settings = match run.driver {
+        Driver::Headless => DriveSettings::load(state, &run.id).ok(),
+        Driver::Guarded | Driver::ByHand => None,
+    };
+    settings.is_some_and(|settings| settings.stand_in.is_some())
 }
 
 fn path(state: &State, run: &RunId) -> PathBuf {

@@ -17,7 +17,7 @@ use views::{Freshness, RunContext, Untrusted};
 
 use crate::failure::{Failure, FailureKind};
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, find_run, signs, work_change};
+use crate::{answers, drive_settings, find_run, signs, work_change};
 
 /// A report tells of so many of the latest pieces of work how much they changed.
 const MOST_CHANGES: usize = 200;
@@ -235,6 +235,7 @@ impl RunsReader {
         let signs = signs::of(workspace, &opened, &run, now)?;
         let row = RunRow::new(&opened.pipeline, &run, context(&opened, &run, now));
         let row = row.with_repository(&opened.stored.project);
+        let row = row.with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run));
         Ok(Some(row.with_liveness(Liveness::of(&signs))))
     }
 }
@@ -283,6 +284,7 @@ impl RunReader {
         Ok(present(opened, now)
             .with_liveness(Liveness::of(&signs))
             .with_inbox(asks)
+            .with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run))
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
             .with_workers(signs::workers(&workspace.state, &run), now))
     }
@@ -410,6 +412,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         project: Untrusted::new(&summary.worktree),
         repository: Untrusted::new(&summary.worktree),
         driver: summary.driver,
+        rehearsal: false,
         mode: Mode::Enforced,
         freshness: Freshness::Fresh,
         session: None,

@@ -127,7 +127,7 @@ fn none_active(context: &Context) -> Failure {
     let starts = starts(context).unwrap_or_default();
     if starts.is_empty() {
         failure
-            .hint("`gatewright init PIPELINE` guards its sessions, `gatewright start` starts a run")
+            .hint("`gatewright init PIPELINE` guards its sessions, `gatewright run PIPELINE --task TEXT` starts the agents itself")
     } else {
         starts.into_iter().fold(failure, Failure::hint)
     }

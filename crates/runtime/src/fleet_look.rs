@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use engine::{Run, RunId};
 use evidence::Project;
@@ -12,28 +13,34 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::fleet_project::FleetProject;
 use crate::fleet_seat;
-use crate::state::State;
+use crate::state::{State, write_durably};
 
 /// The folder of these copies, in the state folder.
 const COPIES: &str = "fleet-copies";
 
-/// The folder with the copy, if another machine has the run's worktree.
+/// The ref of the clone that has what a run delivered. Steps have names without a dot.
+const DELIVERED: &str = "tree.delivered";
+
+/// The folder with the copy, if another machine has the run's worktree, or nobody has it any more.
 pub(crate) fn elsewhere(
     context: &Context,
     state: &State,
     store: &Handle,
     run: &Run,
+    is_over: bool,
 ) -> Result<Option<String>, Failure> {
     let (Some(seat), Some(fleet), Some(place)) = (context.fleet(), store.fleet(), &run.place)
     else {
         return Ok(None);
     };
     let folder = place.folder.as_deref().unwrap_or_default();
-    if place.machine.as_ref() == Some(&seat.machine) && Path::new(folder).is_dir() {
+    let is_ours = place.machine.as_ref() == Some(&seat.machine);
+    let delivered = place.delivered().filter(|it| it.pushed.is_some());
+    // In the worktree of a delivered run its change is the last commit, so nothing would differ from that.
+    if is_ours && delivered.is_none() && Path::new(folder).is_dir() {
         return Ok(None);
     }
     let kept = fleet.kept_tree(&run.id)?;
-    let commit = kept.unwrap_or_else(|| place.branch.base.clone());
     let stored = store.run(&run.id)?;
     let stored = stored.ok_or_else(|| store::Error::UnknownRun {
         run: run.id.clone(),
@@ -44,42 +51,69 @@ pub(crate) fn elsewhere(
         environment: &context.environment,
     };
     project.fetch(&stored.home, &run.id)?;
-    let copy = copy_of(state, &run.id).join(&commit);
-    if !copy.join(".git").exists() {
-        make(&Project::find(&clone)?, &copy, &commit)?;
+    let commit = match (kept, delivered) {
+        (Some(kept), _) => kept,
+        (None, Some(delivered)) => {
+            let name = format!("refs/gatewright/{}/{DELIVERED}", run.id);
+            project.fetch_branch(&place.branch.name, &name)?;
+            delivered.commit.clone()
+        }
+        (None, None) if is_over => return Err(nothing_kept(&run.id)),
+        (None, None) => place.branch.base.clone(),
+    };
+    let copies = copies_of(state, &run.id);
+    let (copy, made) = (copies.join(&commit), copies.join(format!("{commit}.made")));
+    // The mark comes last: a copy that a kill left half-made is made again.
+    if !made.exists() {
+        forget(state, &run.id);
+        make(&Project::find(&clone)?, &copy, &commit, &place.branch.base)?;
+        write_durably(&made, "").map_err(Failure::file("write to", &made))?;
     }
     Ok(Some(copy.to_string_lossy().into_owned()))
+}
+
+fn nothing_kept(run: &RunId) -> Failure {
+    let message =
+        format!("another machine of the fleet has the files of {run}, and delivered none");
+    Failure::refused(message).hint(format!(
+        "`gatewright history {run}` shows on which machine it was placed"
+    ))
 }
 
 /// Removes the copies of a run.
 pub fn forget(state: &State, run: &RunId) {
     // What stays is removed the next time.
-    let _ = fs::remove_dir_all(copy_of(state, run));
+    let _ = fs::remove_dir_all(copies_of(state, run));
 }
 
-fn copy_of(state: &State, run: &RunId) -> PathBuf {
+fn copies_of(state: &State, run: &RunId) -> PathBuf {
     state.folder().join(COPIES).join(run.as_str())
 }
 
-fn make(clone: &Project, copy: &Path, commit: &str) -> Result<(), Failure> {
-    let Some(repository) = &clone.repository else {
+/// The files are those of the commit. The last commit there is the one that the run began with, as in its own worktree: so a
+/// change shows.
+fn make(clone: &Project, copy: &Path, commit: &str, base: &str) -> Result<(), Failure> {
+    let words = ["worktree", "add", "--quiet", "--force", "--detach"];
+    git_in(clone, commit, |git| {
+        git.args(words).arg(copy).arg(commit);
+    })?;
+    git_in(&Project::find(copy)?, commit, |git| {
+        git.args(["reset", "--quiet", "--soft", base]);
+    })
+}
+
+fn git_in(
+    project: &Project,
+    commit: &str,
+    add_words: impl FnOnce(&mut Command),
+) -> Result<(), Failure> {
+    let Some(repository) = &project.repository else {
         return Err(Failure::bug("a clone has no repository"));
     };
-    if copy.exists() {
-        fs::remove_dir_all(copy).map_err(Failure::file("remove", copy))?;
-    }
-    let mut command = Git::find()?.without_filters(&clone.root, &repository.git_dir)?;
-    command.args([
-        "-c",
-        "gc.auto=0",
-        "worktree",
-        "add",
-        "--quiet",
-        "--force",
-        "--detach",
-    ]);
-    let output = command.arg(copy).arg(commit).output();
-    let output = output.map_err(evidence::Error::GitStart)?;
+    let mut command = Git::find()?.without_filters(&project.root, &repository.git_dir)?;
+    command.args(["-c", "gc.auto=0"]);
+    add_words(&mut command);
+    let output = command.output().map_err(evidence::Error::GitStart)?;
     if output.status.success() {
         return Ok(());
     }

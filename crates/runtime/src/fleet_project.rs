@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use engine::{RunId, redact};
 use evidence::Project;
+use store::Fence;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -37,7 +38,7 @@ pub enum KeptTree {
     Start,
     /// The last tree of the worker that had this fence. Nobody else pushes there, so a machine that wakes up late
     /// changes nothing that another one reads.
-    Under(u64),
+    Under(Fence),
 }
 
 impl KeptTree {
@@ -45,7 +46,9 @@ impl KeptTree {
     pub fn name(self, run: &RunId) -> String {
         match self {
             Self::Start => format!("refs/gatewright/{run}/tree.start"),
-            Self::Under(fence) => format!("refs/gatewright/{run}/tree.{fence}"),
+            Self::Under(Fence { number, claim }) => {
+                format!("refs/gatewright/{run}/tree.{number}.{claim:032x}")
+            }
         }
     }
 }
@@ -127,6 +130,21 @@ impl FleetProject<'_> {
             Failure::environment(format!("git cannot fetch {run} from {remote}: {why}")).hint(
                 format!("make sure that `git ls-remote {remote}` works on this machine"),
             )
+        })
+    }
+
+    /// Fetches a branch of the remote, and lets this ref name its last commit.
+    pub fn fetch_branch(&self, branch: &str, name: &str) -> Result<(), Failure> {
+        let refspec = format!("+refs/heads/{branch}:{name}");
+        let words = ["fetch", "--quiet", "--no-tags", "--", REMOTE, &refspec];
+        self.git(&words).map(drop).map_err(|why| {
+            let branch = views::line(branch);
+            Failure::environment(format!(
+                "git cannot fetch the branch {branch} from {REMOTE}: {why}"
+            ))
+            .hint(format!(
+                "make sure that `git ls-remote {REMOTE}` works here and lists it"
+            ))
         })
     }
 

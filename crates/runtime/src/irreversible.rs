@@ -2,6 +2,12 @@
 
 use crate::workspace::OpenRun;
 
+/// A run that is over has nothing to lose: no question is asked, and the engine refuses.
+pub fn unless_over(opened: &OpenRun, warning: fn(&OpenRun) -> String) -> Option<String> {
+    let is_over = engine::is_over(&opened.pipeline, opened.run());
+    (!is_over).then(|| warning(opened))
+}
+
 /// Skipping leaves the current stage unchecked.
 pub fn skip_warning(opened: &OpenRun) -> String {
     let stage = &opened.run().position.stage;

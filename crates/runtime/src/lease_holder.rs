@@ -41,6 +41,15 @@ pub fn is_dead(held: &Lease) -> bool {
     here.is_some_and(|process| evidence::process::state(&process) == ProcessState::Gone)
 }
 
+/// Will the holder never give it back? A process of this machine that exists may be frozen and go on; of
+/// another machine only the time of the lease tells.
+pub fn is_abandoned(held: &Lease) -> bool {
+    match process_here(held) {
+        Some(_) => is_dead(held),
+        None => held.is_expired,
+    }
+}
+
 /// The holder, where it is a process of this machine.
 pub fn process_here(held: &Lease) -> Option<Process> {
     let (machine_name, process) = parse(&held.holder)?;
@@ -90,7 +99,7 @@ mod tests {
     fn held(holder: &str) -> Lease {
         Lease {
             holder: holder.to_owned(),
-            fence: Fence(1),
+            fence: Fence::numbered(1),
             until: Time(u64::MAX),
             is_expired: false,
         }
@@ -105,6 +114,14 @@ mod tests {
         assert!(!is_dead(&held("somebody")));
         assert!(!is_dead(&held(&in_fleet(&machine()))));
         assert!(!is_dead(&held(&format!("fleet:{} 4194999 7", machine()))));
+        assert!(is_abandoned(&held(&format!("{} 4194999 7", machine()))));
+        let expired = |holder: &str| Lease {
+            is_expired: true,
+            ..held(holder)
+        };
+        assert!(!is_abandoned(&expired(&ours)), "it may only be frozen");
+        assert!(is_abandoned(&expired("elsewhere 7 1")));
+        assert!(!is_abandoned(&held("elsewhere 7 1")));
         let name = process_name("fleet:box 7 1");
         assert_eq!(name, "process 7 on box");
         assert_eq!(

@@ -78,16 +78,7 @@ impl PlaceRequest {
         project: &Project,
         definition: &Definition,
     ) -> Result<ChosenPlace, Failure> {
-        let defined = definition.placement.place;
-        let (is_branch, is_demanded) = match (self.wish, defined) {
-            (PlaceWish::Tree, _) => (false, false),
-            (PlaceWish::Branch, _) => (true, true),
-            (PlaceWish::AsDefined | PlaceWish::BranchIfPossible, Some(kind)) => {
-                (kind == PlaceKind::Branch, false)
-            }
-            (PlaceWish::AsDefined, None) => (self.with_changes, self.with_changes),
-            (PlaceWish::BranchIfPossible, None) => (true, self.with_changes),
-        };
+        let (is_branch, is_demanded) = self.wants_branch(definition);
         if !is_branch {
             return Ok(ChosenPlace::Tree);
         }
@@ -98,6 +89,26 @@ impl PlaceRequest {
             ))
             .hint("make a commit first, or add --in-place")),
             Err(reason) => Ok(ChosenPlace::TreeBecause(reason)),
+        }
+    }
+}
+
+impl PlaceRequest {
+    /// Will the run work on a branch of its own, where there can be one?
+    pub fn is_branch(self, definition: &Definition) -> bool {
+        self.wants_branch(definition).0
+    }
+
+    /// On a branch? And only there?
+    fn wants_branch(self, definition: &Definition) -> (bool, bool) {
+        match (self.wish, definition.placement.place) {
+            (PlaceWish::Tree, _) => (false, false),
+            (PlaceWish::Branch, _) => (true, true),
+            (PlaceWish::AsDefined | PlaceWish::BranchIfPossible, Some(kind)) => {
+                (kind == PlaceKind::Branch, false)
+            }
+            (PlaceWish::AsDefined, None) => (self.with_changes, self.with_changes),
+            (PlaceWish::BranchIfPossible, None) => (true, self.with_changes),
         }
     }
 }

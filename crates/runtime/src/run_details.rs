@@ -1,11 +1,12 @@
 //! What a screen shows of one run beyond its status: its latest entries, its stages, its question, an artifact.
 
-use engine::{Hash, Next, Outcome, Time};
+use engine::{Choice, Hash, Next, Outcome, Time};
 use store::Backend as _;
 use views::Untrusted;
 use views::facts::SpineStage;
 use views::history::HistoryView;
 
+use crate::answers::CONTINUE;
 use crate::explain;
 use crate::facts::RunReader;
 use crate::failure::Failure;
@@ -34,12 +35,16 @@ pub fn spine(opened: &OpenRun, reader: &RunReader, now: Time) -> Vec<SpineStage>
     views::facts::spine(&opened.pipeline, &run, reader.timeline())
 }
 
-/// The choices of the question that waits for a person.
+/// The words by which a person answers the question that waits for them.
 pub fn choices(opened: &OpenRun, now: Time) -> Vec<Outcome> {
     let run = as_of(&opened.pipeline, opened.run(), now);
     let legal = engine::next(&opened.pipeline, &run);
     let choices = legal.into_iter().filter_map(|next| match next {
         Next::Answer { choices, .. } => Some(choices),
+        Next::Decide { choices, .. } => {
+            let goes_on = choices.contains(&Choice::Continue);
+            goes_on.then(|| Outcome::parse(CONTINUE).into_iter().collect())
+        }
         Next::Agent { .. }
         | Next::Session { .. }
         | Next::AnyOf { .. }
@@ -49,7 +54,6 @@ pub fn choices(opened: &OpenRun, now: Time) -> Vec<Outcome> {
         | Next::Route { .. }
         | Next::Answers { .. }
         | Next::Finish
-        | Next::Decide { .. }
         | Next::TakeUp
         | Next::Nothing => None,
     });

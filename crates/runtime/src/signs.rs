@@ -4,15 +4,15 @@ use engine::{
     BindingState, Dispatch, Driver, Process, ProcessState, Run, RunId, Status, Time, Usage,
 };
 use store::{Backend as _, Lease};
-use views::Untrusted;
-use views::facts::{InboxEntry, OwnerSign, Signs, WorkerSign};
+use views::facts::{InboxEntry, Liveness, OwnerSign, Signs, WorkerSign};
+use views::{Owner, Untrusted};
 
 use crate::failure::Failure;
 use crate::lease_holder;
 use crate::state::State;
 use crate::work_record::Record;
-use crate::workspace::{OpenRun, Workspace};
-use crate::{witness, worker_log, worker_output};
+use crate::workspace::{OpenRun, Workspace, as_of};
+use crate::{clock, witness, worker_log, worker_output};
 
 /// The signs of a run. `run` is as of `now`: see `workspace::as_of`.
 pub fn of(
@@ -36,6 +36,24 @@ pub fn of(
         owner: found.owner,
         last_sign: found.last.min(now),
     })
+}
+
+/// Does anybody take the run on by itself? What cannot be read is not claimed.
+pub fn owner(workspace: &Workspace<'_>, opened: &OpenRun) -> Owner {
+    let now = clock::now();
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    let liveness = of(workspace, opened, &run, now).map(|signs| Liveness::of(&signs));
+    match liveness {
+        Ok(Liveness::OwnerLost { .. }) => Owner::Lost,
+        Ok(
+            Liveness::Live { .. }
+            | Liveness::Quiet { .. }
+            | Liveness::WaitsForYou { .. }
+            | Liveness::Queued
+            | Liveness::Over,
+        )
+        | Err(_) => Owner::There,
+    }
 }
 
 /// What those who are at work did last. The work that rests has nobody.

@@ -26,8 +26,8 @@ use crate::state::State;
 use crate::witness;
 use crate::workspace::{BeforeStart, OpenRun, Workspace};
 use crate::{
-    clock, group_members, ids, params, path_collision, person_only, run_environment, transact,
-    tree_turn, trust, view_files,
+    clock, group_members, ids, params, path_collision, person_only, picture_file, run_environment,
+    transact, tree_turn, trust, view_files,
 };
 
 /// How often to try another random id if one is taken.
@@ -323,6 +323,7 @@ impl RunStarter<'_> {
                         stored: Rc::new(stored),
                         pipeline: Rc::new(pipeline.clone()),
                     };
+                    picture_file::take_at_start(workspace, &opened);
                     let opened = complete_start(workspace, opened)?;
                     return Ok(Started::Run(opened));
                 }

@@ -184,9 +184,9 @@ pub fn write_durably(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The same for a file that may be lost in a power cut, and is then made again.
-pub fn write_quickly(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_quickly(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = temporary(path)?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(bytes)?;
     file.persist(path).map_err(|failed| failed.error)?;
     Ok(())
 }
@@ -199,7 +199,8 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(folder)
 }
 
-fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// The same as `write_durably`, for bytes.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     let mut file = temporary(path)?;
     file.write_all(bytes)?;

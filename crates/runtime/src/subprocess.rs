@@ -90,7 +90,7 @@ impl FinishedProcess {
         matches!(self.exit, Exit::Signal(_))
     }
 
-    /// Its stdout if it succeeded; otherwise how it ended, with the last line of its stderr.
+    /// Its stdout if it succeeded; otherwise how it ended, with the line of its stderr that says most.
     pub fn success(self) -> Result<String, String> {
         let why = match self.exit {
             Exit::Code(0) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
@@ -98,12 +98,19 @@ impl FinishedProcess {
             Exit::Signal(signal) => format!("signal {signal} ended it"),
         };
         let stderr = String::from_utf8_lossy(&self.stderr);
-        let last = stderr.lines().rev().find(|line| !line.trim().is_empty());
-        Err(match last {
-            Some(last) => format!("{why}: {}", views::progress::short(last, 200)),
+        Err(match complaint(&stderr) {
+            Some(line) => format!("{why}: {}", views::progress::short(line.trim(), 200)),
             None => why,
         })
     }
+}
+
+/// Git says what is wrong in a marked line, and advice below it. Other programs end with what is wrong.
+fn complaint(stderr: &str) -> Option<&str> {
+    let marked = ["fatal:", " ! [", "error:"].into_iter();
+    let mut marked = marked.filter_map(|mark| stderr.lines().find(|line| line.starts_with(mark)));
+    let last = || stderr.lines().rev().find(|line| !line.trim().is_empty());
+    marked.next().or_else(last)
 }
 
 /// The first bytes of both outputs.
@@ -153,6 +160,14 @@ mod tests {
                 "it ended with 6: no such host",
             ),
             ("kill -9 $$", "signal 9 ended it"),
+            (
+                "printf 'To x\n ! [rejected] a -> a\nerror: failed to push\nhint: fetch first\n' >&2; exit 1",
+                "it ended with 1: ! [rejected] a -> a",
+            ),
+            (
+                "printf 'fatal: no such remote\n\nand it exists.\n' >&2; exit 128",
+                "it ended with 128: fatal: no such remote",
+            ),
         ] {
             assert_eq!(well(script), Err(why.to_owned()));
         }

@@ -100,8 +100,8 @@ fn look_and_store(
         let at = clock::now();
         let signed = Signed { by, at, key };
         let request = make(workspace, &opened, at)?;
-        if moves(&request.what) && !workspace.is_elsewhere(&opened) {
-            workspace.project_of(&opened)?;
+        if moves(&request.what) {
+            workspace.require_project(&opened)?;
         }
         if is_queued(&opened) && is_work(&request.what) {
             if let Some(refusal) = refused_anyway(workspace, &opened, signed, &request)? {
@@ -259,6 +259,8 @@ fn moves(what: &Happening) -> bool {
             Happening::Engine(EngineEvent::ChecksRan { .. })
                 | Happening::Person(PersonEvent::SkipAsked { .. })
                 | Happening::Person(PersonEvent::RetryAsked)
+                | Happening::Person(PersonEvent::ResetAsked { .. })
+                | Happening::Person(PersonEvent::RestoreAsked { .. })
         )
 }
 

@@ -54,7 +54,7 @@ fn note(state: &State, run: &RunId, took: Duration, used: Duration) {
     let path = file(state, run);
     if used > SHORT {
         // Without the note the next call looks again.
-        let _ = state::write_quickly(&path, &took.as_millis().to_string());
+        let _ = state::write_quickly(&path, took.as_millis().to_string().as_bytes());
     } else if path.exists() {
         let _ = fs::remove_file(&path);
     }

@@ -9,6 +9,7 @@ mod processes;
 mod relied_files;
 mod relied_settings;
 mod seen_calls;
+mod stamp;
 mod transcript;
 
 use std::path::{Path, PathBuf};

@@ -7,17 +7,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{Dispatch, DispatchId, RunId, TreeAccess};
-use evidence::{ChangedText, PictureChange, Side, TreePicture};
-use serde_json::{Map, Value, json};
+use evidence::{ChangedText, PictureChange, TreePicture};
+use serde_json::{Value, json};
 use views::Untrusted;
 use views::change::{ChangeStat, ChangedFile, FileChange, WorkChange, WorkChangeState};
 use views::facts::{Attempt, Timeline, Visit};
 
 use crate::change_report::Compared;
+use crate::picture_file::{FOLDER, parse_picture, picture_json, redacted};
 use crate::state::{self, State};
 use crate::workspace::{OpenRun, Workspace};
-
-const FOLDER: &str = "changes";
 
 /// A longer diff is cut; the list of files stays.
 const LONGEST_DIFF: usize = 512 * 1024;
@@ -41,7 +40,7 @@ pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
         let secrets = workspace.context.environment.secrets();
         let mut value = picture_json(&picture, secrets);
         value["folder"] = json!(folder);
-        let _ = state::write_quickly(&path, &value.to_string());
+        let _ = state::write_quickly(&path, value.to_string().as_bytes());
     }
 }
 
@@ -88,7 +87,7 @@ pub struct StepCommits<'a> {
 
 fn keep_change(state: &State, run: &RunId, dispatch: DispatchId, change: &Change) {
     let path = after(state, run, dispatch);
-    let _ = state::write_quickly(&path, &change_json(change).to_string());
+    let _ = state::write_quickly(&path, change_json(change).to_string().as_bytes());
 }
 
 /// The work is over: the picture is not needed any more.
@@ -110,7 +109,7 @@ pub fn of(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: DispatchId) -> 
     let kept = text.ok().and_then(|text| parse_change(&text));
     match kept {
         Some(change) => seen(change, false),
-        None => unseen(&why_unknown(opened)),
+        None => unseen(&why_unknown(workspace, opened)),
     }
 }
 
@@ -156,8 +155,13 @@ fn may_change(dispatch: &Dispatch) -> bool {
     dispatch.reach == TreeAccess::MayWrite
 }
 
-fn why_unknown(opened: &OpenRun) -> String {
+fn why_unknown(workspace: &Workspace<'_>, opened: &OpenRun) -> String {
     let run = &opened.run().id;
+    if workspace.is_elsewhere(opened) {
+        return format!(
+            "the machine of the fleet that did the work keeps this; `gatewright diff {run}` shows the whole run"
+        );
+    }
     match opened.run().driver {
         engine::Driver::Headless => {
             "nothing was kept, because it may change nothing, its step was not merged, or it worked outside git"
@@ -224,46 +228,6 @@ fn redacted_change(found: PictureChange, secrets: &[String]) -> Change {
         files,
         diff,
     }
-}
-
-fn redacted(file: ChangedText, secrets: &[String]) -> ChangedText {
-    ChangedText {
-        old: redacted_side(file.old, secrets),
-        new: redacted_side(file.new, secrets),
-        path: file.path,
-    }
-}
-
-fn redacted_side(side: Side, secrets: &[String]) -> Side {
-    match side {
-        Side::Text(text) => Side::Text(engine::redact(&text, secrets).into_owned()),
-        Side::Absent | Side::Unseen(_) => side,
-    }
-}
-
-fn picture_json(picture: &TreePicture, secrets: &[String]) -> Value {
-    let files = picture.files.iter().map(|(path, side)| {
-        let value = match redacted_side(side.clone(), secrets) {
-            Side::Absent => Value::Null,
-            Side::Text(text) => json!({ "text": text }),
-            Side::Unseen(reason) => json!({ "unseen": reason }),
-        };
-        (path.clone(), value)
-    });
-    json!({ "commit": picture.commit, "files": files.collect::<Map<_, _>>() })
-}
-
-fn parse_picture(value: &Value) -> Option<TreePicture> {
-    let side = |value: &Value| match (value["text"].as_str(), value["unseen"].as_str()) {
-        (Some(text), _) => Side::Text(text.to_owned()),
-        (None, Some(reason)) => Side::Unseen(reason.to_owned()),
-        (None, None) => Side::Absent,
-    };
-    let files = value["files"].as_object()?.iter();
-    Some(TreePicture {
-        commit: value["commit"].as_str()?.to_owned(),
-        files: files.map(|(path, it)| (path.clone(), side(it))).collect(),
-    })
 }
 
 fn change_json(change: &Change) -> Value {

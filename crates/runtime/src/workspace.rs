@@ -7,10 +7,12 @@ use std::rc::Rc;
 
 use engine::{
     ArtifactName, ArtifactNeed, Driver, Hash, Needs, Pipeline, Run, RunId, Seen, Source, Standing,
-    Time, Work, Writes,
+    Time,
 };
 use evidence::{GivenArtifact, LookContext, Looked, Project};
-use store::{Access, Backend, Fence, FoundCompiled, Handle, Sqlite, StoredRun};
+use store::{
+    Access, Backend, Expected, Fence, FoundCompiled, Handle, Memory, RunCopy, Sqlite, StoredRun,
+};
 
 use crate::context::{Context, StoreChoice};
 use crate::definition::{self, DefinitionError};
@@ -104,16 +106,33 @@ impl<'a> Workspace<'a> {
     }
 
     /// The same as `for_writing` and `find`, in one snapshot of the store.
-    pub fn with_run(context: &'a Context, run: &RunId) -> Result<(Self, Option<OpenRun>), Failure> {
+    pub fn with_run(
+        context: &'a Context,
+        run: &RunId,
+        expected: Expected,
+    ) -> Result<(Self, Option<OpenRun>), Failure> {
         let state = context.state()?;
         if !matches!(context.store_choice(), StoreChoice::Home) {
             let mut workspace = Self::for_writing(context)?;
             let opened = workspace.find(run)?;
             return Ok((workspace, opened));
         }
-        let (store, found) = Sqlite::open_and_read(state.folder(), Access::Write, run)?;
+        let (store, found) = Sqlite::open_and_read(state.folder(), Access::Write, run, expected)?;
         let mut workspace = Self::with(context, state, Handle::Alone(store), Access::Write);
         let opened = found.map(|found| workspace.compiled(found)).transpose()?;
+        Ok((workspace, opened))
+    }
+
+    /// A workspace with the copy of one run: what is decided in it is stored nowhere.
+    pub fn of_copy(context: &'a Context, copy: RunCopy) -> Result<(Self, OpenRun), Failure> {
+        let pipeline = Pipeline::from_cache(copy.compiled.clone());
+        let status = engine::status(&pipeline, &copy.stored.run);
+        let opened = OpenRun {
+            stored: Rc::new(copy.stored.clone()),
+            pipeline: Rc::new(pipeline),
+        };
+        let store = Handle::Copy(Memory::with_copy(copy, status));
+        let workspace = Self::with(context, context.state()?, store, Access::Write);
         Ok((workspace, opened))
     }
 
@@ -289,7 +308,24 @@ impl<'a> Workspace<'a> {
         if unplaced {
             return self.home_of(opened);
         }
+        if self.is_elsewhere(opened) {
+            let run = &opened.run().id;
+            let message = format!("another machine of the fleet has the files of {run}");
+            return Err(Failure::refused(message)
+                .hint(format!("`gatewright status {run}` shows how far it is")));
+        }
+        if let Some(failure) = removed_place(opened) {
+            return Err(failure);
+        }
         self.project_at(&opened.run().id, opened.stored.worktree())
+    }
+
+    /// Can the run go on? For that its project must exist, here or on another machine of the fleet.
+    pub fn require_project(&self, opened: &OpenRun) -> Result<(), Failure> {
+        if self.is_elsewhere(opened) {
+            return Ok(());
+        }
+        self.project_of(opened).map(drop)
     }
 
     /// Does another machine of the fleet have the files of this run?
@@ -331,7 +367,7 @@ impl<'a> Workspace<'a> {
         worktree: &str,
     ) -> Result<BeforeStart, Failure> {
         let mut needs = engine::needs_at_start(pipeline, &run.params);
-        needs.base |= wants_change(pipeline) && self.may_look_at_start(run)?;
+        needs.base |= engine::shows_change(pipeline) && self.may_look_at_start(run)?;
         let given = BTreeMap::new();
         let look = |context: &LookContext<'_>| evidence::look(&needs, context);
         let looked = self.with_look_context(pipeline, run, worktree, &given, look)?;
@@ -397,7 +433,11 @@ impl<'a> Workspace<'a> {
         if let Some(own) = &self.step_folder {
             return Ok(own.clone());
         }
-        match fleet_look::elsewhere(self.context, &self.state, &self.store, opened.run())? {
+        let (run, is_over) = (
+            opened.run(),
+            engine::is_over(&opened.pipeline, opened.run()),
+        );
+        match fleet_look::elsewhere(self.context, &self.state, &self.store, run, is_over)? {
             Some(copy) => Ok(copy),
             None => Ok(opened.stored.worktree().to_owned()),
         }
@@ -437,6 +477,20 @@ fn existing<'p>(run: &RunId, worktree: &'p str) -> Result<&'p Path, Failure> {
     Err(Failure::environment(message).hint("restore it, or cancel the run"))
 }
 
+/// Why a run cannot go on whose worktree was removed when it was over.
+fn removed_place(opened: &OpenRun) -> Option<Failure> {
+    let run = opened.run();
+    let place = run.place.as_ref()?;
+    let was_removed = place.folder.is_some() && !opened.has_project();
+    if !was_removed || !engine::is_over(&opened.pipeline, run) {
+        return None;
+    }
+    let (run, branch) = (&run.id, &place.branch.name);
+    let message =
+        format!("the worktree of {run} was removed after its end; its work is on {branch}");
+    Some(Failure::refused(message).hint("start a new run"))
+}
+
 /// What a worker left in the checkout of its host counts before what is at the run's own path.
 fn left_in_checkout(mut looked: Looked, checkout: Looked) -> Looked {
     let there = checkout.evidence.artifacts.into_iter();
@@ -465,16 +519,6 @@ fn may_take_long(needs: &Needs, opened: &OpenRun) -> bool {
 fn find_project(folder: &Path, store: &Handle) -> Result<Project, Failure> {
     let is_known = |key: &str| store.runs(Some(key)).is_ok_and(|runs| !runs.is_empty());
     Ok(Project::find_among(folder, is_known)?)
-}
-
-/// Will a reviewer or a person of this run ask what it has changed?
-fn wants_change(pipeline: &Pipeline) -> bool {
-    let mut stages = pipeline.definition().stages.iter();
-    stages.any(|stage| match &stage.work {
-        Work::Review(_) | Work::Ask(_) => true,
-        Work::Agent(_) => stage.writes == Writes::Only(Vec::new()),
-        Work::Open(_) | Work::Check(_) | Work::Steps(_) | Work::Route(_) | Work::End(_) => false,
-    })
 }
 
 /// The run at this time: after its `ttl` it asks, even if nothing has recorded that yet.

@@ -33,8 +33,11 @@ pub trait SharedBackend: Backend {
     /// The commit that was noted last.
     fn kept_tree(&self, run: &RunId) -> Result<Option<String>, Error>;
 
-    /// Notes what a run has used so far.
-    fn note_spending(&self, run: &RunId, used: Usage) -> Result<(), Error>;
+    /// Notes what a run has used so far. Who shows the fence of its lease may correct an estimate downwards.
+    fn note_spending(&self, run: &RunId, fence: Option<Fence>, used: Usage) -> Result<(), Error>;
+
+    /// The cap on what all machines spend that this run has reached, with others.
+    fn cap_reached(&self, run: &RunId) -> Result<Option<ReachedCap>, Error>;
 
     /// Adds a piece of what a worker printed, after so many bytes. A second time changes nothing.
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error>;
@@ -45,6 +48,17 @@ pub trait SharedBackend: Backend {
     /// What a worker printed, after so many bytes.
     fn output_after(&self, run: &RunId, dispatch: DispatchId, place: u64)
     -> Result<Vec<u8>, Error>;
+}
+
+/// A cap on what all machines spend in a day is used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReachedCap {
+    /// Whose spending it limits: `all`, `user ada`.
+    pub whose: String,
+    pub cents: u64,
+    pub spent_cents: u64,
+    /// When the day ends, by the clock of the store.
+    pub until: Time,
 }
 
 /// A piece of what a worker printed.

@@ -107,7 +107,7 @@ pub enum Error {
     },
     #[error(
         "run {run} was taken over by another driver (lease {}, this one is {}): stop this one",
-        last.0, given.0
+        last.number, given.number
     )]
     Fenced {
         run: RunId,

@@ -1,4 +1,5 @@
-//! A handle on a store: of a single command, shared by the threads of a process, or shared by machines.
+//! A handle on a store: of a single command, shared by the threads of a process, or shared by machines. Or on the copy of
+//! one run.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use engine::{Decision, Definition, Hash, Run, RunId, Time};
 
 use crate::{
     Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Files, Group, Import, Key,
-    Lease, NewRun, RunSummary, SharedBackend, Sqlite, StoredEntry, StoredRun, Transacted,
+    Lease, Memory, NewRun, RunSummary, SharedBackend, Sqlite, StoredEntry, StoredRun, Transacted,
     Verification,
 };
 
@@ -15,6 +16,8 @@ pub enum Handle {
     Alone(Sqlite),
     Together(Box<Group>),
     Fleet(Box<dyn SharedBackend>),
+    /// What is written to it lasts as long as the handle.
+    Copy(Memory),
 }
 
 impl Handle {
@@ -24,6 +27,7 @@ impl Handle {
             Self::Alone(sqlite) => Sqlite::open(sqlite.place(), Access::Write).map(Self::Alone),
             Self::Together(group) => Ok(Self::Together(group.clone())),
             Self::Fleet(fleet) => fleet.for_thread().map(Self::Fleet),
+            Self::Copy(memory) => Ok(Self::Copy(memory.clone())),
         }
     }
 
@@ -32,7 +36,7 @@ impl Handle {
     pub fn set_writer_timeout(&mut self, writer_timeout: Duration) {
         match self {
             Self::Alone(sqlite) => sqlite.set_writer_timeout(writer_timeout),
-            Self::Together(_) | Self::Fleet(_) => {}
+            Self::Together(_) | Self::Fleet(_) | Self::Copy(_) => {}
         }
     }
 
@@ -40,7 +44,7 @@ impl Handle {
     pub fn fleet(&self) -> Option<&dyn SharedBackend> {
         match self {
             Self::Fleet(fleet) => Some(fleet.as_ref()),
-            Self::Alone(_) | Self::Together(_) => None,
+            Self::Alone(_) | Self::Together(_) | Self::Copy(_) => None,
         }
     }
 
@@ -50,6 +54,7 @@ impl Handle {
             Self::Alone(sqlite) => sqlite.leave(),
             Self::Together(group) => drop(group),
             Self::Fleet(fleet) => drop(fleet),
+            Self::Copy(memory) => drop(memory),
         }
     }
 
@@ -57,7 +62,7 @@ impl Handle {
     pub fn in_one_snapshot<T>(&self, read: impl FnOnce() -> T) -> T {
         match self {
             Self::Alone(sqlite) => sqlite.in_one_snapshot(read),
-            Self::Together(_) | Self::Fleet(_) => read(),
+            Self::Together(_) | Self::Fleet(_) | Self::Copy(_) => read(),
         }
     }
 
@@ -66,6 +71,7 @@ impl Handle {
             Self::Alone(sqlite) => sqlite,
             Self::Together(group) => group.as_ref(),
             Self::Fleet(fleet) => fleet.as_ref(),
+            Self::Copy(memory) => memory,
         }
     }
 
@@ -74,6 +80,7 @@ impl Handle {
             Self::Alone(sqlite) => sqlite,
             Self::Together(group) => group.as_mut(),
             Self::Fleet(fleet) => fleet.as_mut(),
+            Self::Copy(memory) => memory,
         }
     }
 }

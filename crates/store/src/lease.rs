@@ -61,7 +61,7 @@ impl LeaseState {
         let (holder, until) = self.held.clone()?;
         Some(Lease {
             holder,
-            fence: Fence(self.last_fence),
+            fence: Fence::numbered(self.last_fence),
             until,
             is_expired: until <= now,
         })
@@ -95,7 +95,7 @@ impl LeaseState {
         };
         let lease = Lease {
             holder,
-            fence: Fence(last_fence),
+            fence: Fence::numbered(last_fence),
             until,
             is_expired: until <= now,
         };
@@ -111,7 +111,9 @@ impl LeaseState {
     ) -> Result<(), Error> {
         match &self.held {
             Some((holder, until))
-                if *until > now && holder != asking && dead != Some(Fence(self.last_fence)) =>
+                if *until > now
+                    && holder != asking
+                    && dead != Some(Fence::numbered(self.last_fence)) =>
             {
                 Err(Error::Held {
                     run: run.clone(),
@@ -125,11 +127,14 @@ impl LeaseState {
 
     /// Holder and end of the current lease, if it has this number.
     pub(crate) fn current(&self, run: &RunId, fence: Fence) -> Result<&(String, Time), Error> {
-        let held = self.held.as_ref().filter(|_| fence.0 == self.last_fence);
+        let held = self
+            .held
+            .as_ref()
+            .filter(|_| fence == Fence::numbered(self.last_fence));
         held.ok_or_else(|| Error::Fenced {
             run: run.clone(),
             given: fence,
-            last: Fence(self.last_fence),
+            last: Fence::numbered(self.last_fence),
         })
     }
 }

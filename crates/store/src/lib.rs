@@ -9,7 +9,7 @@
 //! 1. words: `key`, `fence`, `chain`
 //! 2. stored bytes: `record`, `error`
 //! 3. what passes through a store: `files`, `lease`, `line`, `stored`, `request`, `verification`
-//! 4. rules that all stores share: `redaction`, `columns`, `journal`, `verifier`
+//! 4. rules that all stores share: `redaction`, `columns`, `journal`, `verifier`; `run_copy`
 //! 5. the contract: `import`, `backend`, `export`, `shipping`; `parts`, of which other crates make stores
 //! 6. stores: `group_commit`, `memory`, `sqlite`, `handle`, and `conformance`, which tests them
 
@@ -33,13 +33,14 @@ pub mod parts;
 mod record;
 mod redaction;
 mod request;
+mod run_copy;
 mod shipping;
 mod sqlite;
 mod stored;
 mod verification;
 mod verifier;
 
-pub use backend::{Backend, OutputPiece, SharedBackend};
+pub use backend::{Backend, OutputPiece, ReachedCap, SharedBackend};
 pub use chain::content_hash;
 pub use error::{DatabaseFault, Error};
 pub use export::export;
@@ -53,7 +54,10 @@ pub use line::StoredEntry;
 pub use memory::Memory;
 pub use record::{Unreadable, entry_from_json, entry_to_json, hashes};
 pub use request::{Collect, Commit, Content, NewRun};
+pub use run_copy::RunCopy;
 pub use shipping::{Adoption, Announcement, CopyState, JournalCopies, Receipt};
-pub use sqlite::{Access, Compile, FoundCompiled, Group, Loss, Salvaged, Sqlite, salvage};
+pub use sqlite::{
+    Access, Compile, Expected, FoundCompiled, Group, Loss, Salvaged, Sqlite, salvage,
+};
 pub use stored::{Collected, RunSummary, StoredRun, Transacted};
 pub use verification::{Fault, FaultKind, Verification};

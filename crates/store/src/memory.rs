@@ -1,4 +1,4 @@
-//! A store in memory, for tests.
+//! A store in memory: for tests, and for the copy of one run.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +9,7 @@ use crate::error::Corruption;
 use crate::journal::{self, Addition, check_contents};
 use crate::lease::{LeaseState, machine_clock};
 use crate::line::Line;
+use crate::run_copy::RunCopy;
 use crate::stored::short_task;
 use crate::verification::{Anchor, Snapshot};
 use crate::verifier::Verifier;
@@ -16,6 +17,9 @@ use crate::{
     Backend, Backup, Claim, Collect, Collected, Commit, Content, Error, Files, Import, Key, Lease,
     NewRun, RunSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash, import,
 };
+
+/// A copy has the compiled definition and not its files.
+const COPIED: &str = "pipeline.toml";
 
 /// A handle on one store in memory; clones share it.
 #[derive(Clone, Default)]
@@ -44,6 +48,34 @@ struct HeldRun {
 impl Memory {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A store that has the run of this copy alone, and nothing of its journal.
+    pub fn with_copy(copy: RunCopy, status: Status) -> Self {
+        let RunCopy {
+            stored,
+            compiled,
+            contents,
+        } = copy;
+        let mut state = State::default();
+        let at = stored.run.touched_at;
+        for bytes in &contents {
+            let hash = content_hash(bytes);
+            state.put_contents(&[Content { hash, bytes }], at);
+        }
+        let definition = (Files::single(COPIED, &[]), compiled);
+        state.definitions.insert(stored.run.definition, definition);
+        let kept = HeldRun {
+            status,
+            updated_at: at,
+            begun_by: None,
+            lines: Vec::new(),
+            lease: LeaseState::default(),
+            named: Vec::new(),
+            stored,
+        };
+        state.runs.insert(kept.stored.run.id.clone(), kept);
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// A panic in `decide` leaves the state intact: nothing changes before it returns.

@@ -1,4 +1,5 @@
-//! A proxy on loopback that counts connections and breaks as networks do: it stalls, delays, cuts, or loses an answer at the wrong moment.
+//! A proxy on loopback that counts connections and breaks as networks do: it stalls, delays, cuts, or loses an answer at the wrong moment. It can
+//! also put other words into the mouth of a server.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -32,6 +33,8 @@ struct Network {
     changed: Condvar,
     connections: Mutex<Vec<TcpStream>>,
     accepted: AtomicUsize,
+    /// What answers say, and what they say instead.
+    replaced: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Proxy {
@@ -45,6 +48,7 @@ impl Proxy {
             changed: Condvar::new(),
             connections: Mutex::default(),
             accepted: AtomicUsize::new(0),
+            replaced: Mutex::default(),
         });
         let port = listener.local_addr().expect("it has an address").port();
         let accepting = Arc::clone(&network);
@@ -79,6 +83,13 @@ impl Proxy {
     /// Is the answer lost by now?
     pub fn has_lost_it(&self) -> bool {
         !self.network.loses.load(Ordering::SeqCst)
+    }
+
+    /// Replaces these bytes in all answers by others of the same number.
+    pub fn replace_in_answers(&self, said: &[u8], instead: &[u8]) {
+        assert_eq!(said.len(), instead.len());
+        let mut replaced = self.network.replaced.lock().expect("no panic");
+        replaced.push((said.to_vec(), instead.to_vec()));
     }
 
     /// Holds everything back, until it is opened again.
@@ -121,11 +132,19 @@ impl Network {
         drop(connections);
         let (requests, answers) = (Arc::clone(self), Arc::clone(self));
         let (from, to) = (copy(&client), copy(&server));
-        thread::spawn(move || requests.carry(from, to, &AtomicBool::new(false)));
-        thread::spawn(move || answers.carry(server, client, &answers.loses));
+        thread::spawn(move || requests.carry(from, to, &AtomicBool::new(false), |_| {}));
+        let replace = Arc::clone(&answers);
+        let replace = move |bytes: &mut [u8]| replace.replace(bytes);
+        thread::spawn(move || answers.carry(server, client, &answers.loses, replace));
     }
 
-    fn carry(&self, mut from: TcpStream, mut to: TcpStream, loses: &AtomicBool) {
+    fn carry(
+        &self,
+        mut from: TcpStream,
+        mut to: TcpStream,
+        loses: &AtomicBool,
+        change: impl Fn(&mut [u8]),
+    ) {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let read = from.read(&mut buffer).unwrap_or(0);
@@ -133,10 +152,20 @@ impl Network {
             if read > 0 && !is_lost {
                 self.hold_back();
             }
+            change(&mut buffer[..read]);
             if read == 0 || is_lost || to.write_all(&buffer[..read]).is_err() {
                 let _ = from.shutdown(Shutdown::Both);
                 let _ = to.shutdown(Shutdown::Both);
                 return;
+            }
+        }
+    }
+
+    fn replace(&self, bytes: &mut [u8]) {
+        for (said, instead) in self.replaced.lock().expect("no panic").iter() {
+            let found = bytes.windows(said.len()).position(|window| window == said);
+            if let Some(place) = found {
+                bytes[place..place + said.len()].copy_from_slice(instead);
             }
         }
     }
@@ -212,6 +241,13 @@ mod tests {
         proxy.open();
         let mut again = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap();
         assert_eq!(ask(&mut again), Some(b'x'));
+    }
+
+    #[test]
+    fn an_answer_says_something_else() {
+        let (proxy, mut client) = echo();
+        proxy.replace_in_answers(b"x", b"u");
+        assert_eq!(ask(&mut client), Some(b'u'));
     }
 
     #[test]

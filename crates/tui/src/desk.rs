@@ -10,8 +10,10 @@ use runtime::fleet_seat::ConnectFleet;
 use runtime::{fleet_reach, ids};
 use views::facts::Inbox;
 
-use crate::act::act;
-use crate::event::{Act, Event, RunsFacts, TextTarget, Told};
+use crate::act::perform;
+use runtime::person_act::PersonAct;
+
+use crate::event::{Event, RunsFacts, TextTarget, Told};
 use crate::fleet::{FleetThread, News, Request, refused};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
@@ -117,13 +119,13 @@ impl<'c> Desk<'c> {
     }
 
     /// Does what a person asks for, in the store of the run.
-    pub(crate) fn act(&mut self, deed: &Act) -> Vec<Event> {
+    pub(crate) fn act(&mut self, act: &PersonAct) -> Vec<Event> {
         match &self.fleet {
-            Some(fleet) if self.is_fleets(Some(&deed.run)) => {
-                fleet.thread.ask(Request::Act(deed.clone(), Instant::now()));
+            Some(fleet) if self.is_fleets(Some(&act.run)) => {
+                fleet.thread.ask(Request::Act(act.clone(), Instant::now()));
                 self.answered()
             }
-            Some(_) | None => vec![Event::Told(act(self.context, deed))],
+            Some(_) | None => vec![Event::Told(perform(self.context, act))],
         }
     }
 

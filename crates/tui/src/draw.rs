@@ -103,7 +103,7 @@ fn draw_run(screen: &Screen, buffer: &mut Buffer, areas: &RunAreas) {
     let Some(run) = screen.shown_run() else {
         let text = match (&screen.selected, screen.is_loaded) {
             (Some(_), _) => "reading …",
-            (None, true) => "no runs; type `gatewright start PIPELINE --task TEXT` to start one",
+            (None, true) => "no runs; `gatewright run PIPELINE --task TEXT` starts one",
             (None, false) => "",
         };
         put(buffer, areas.head, &[Piece::new(Style::Dim, text)]);

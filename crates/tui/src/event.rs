@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{AgentName, DispatchId, Hash, Outcome, RunId, StageName, Time};
-use runtime::answers::Edits;
+use runtime::person_act::PersonAct;
 use views::change::ChangeStat;
 use views::facts::{Inbox, SpineStage};
 use views::history::HistoryView;
@@ -181,7 +181,7 @@ pub(crate) enum Effect {
     /// Read the selected run anew.
     Read,
     Open(TextTarget),
-    Act(Act),
+    Act(PersonAct),
     Quit,
 }
 
@@ -217,27 +217,4 @@ impl TextTarget {
             | Self::WorkChange { run, .. } => run,
         }
     }
-}
-
-/// What a person does to a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Act {
-    pub run: RunId,
-    pub deed: Deed,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
-    Choose {
-        choice: String,
-        words: Option<String>,
-        /// Does the person take what they changed in the files of artifacts?
-        edits: Edits,
-    },
-    /// Answers to a worker's questions, by their ids.
-    AnswerAll(Vec<(String, String)>),
-    Retry,
-    Cancel {
-        reason: String,
-    },
 }

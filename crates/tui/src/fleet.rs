@@ -13,8 +13,10 @@ use runtime::fleet_seat::ConnectFleet;
 use runtime::workspace::Workspace;
 use views::Style;
 
-use crate::act::{act_in, failed};
-use crate::event::{Act, Event, TextTarget, Told};
+use crate::act::{failed, perform_in};
+use runtime::person_act::PersonAct;
+
+use crate::event::{Event, TextTarget, Told};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
 
@@ -29,7 +31,7 @@ pub(crate) enum Request {
     Read(Wanted),
     Open(TextTarget),
     /// With the time at which a person asked for it.
-    Act(Act, Instant),
+    Act(PersonAct, Instant),
 }
 
 /// What came from the fleet.
@@ -153,8 +155,8 @@ impl Place {
                     reader.one(&wanted).into_iter().map(softened).collect()
                 }
                 Ok(Request::Open(target)) => vec![reader.open(&target)],
-                Ok(Request::Act(deed, asked)) => {
-                    let told = acted(&context, &deed, asked);
+                Ok(Request::Act(act, asked)) => {
+                    let told = acted(&context, &act, asked);
                     told.map(Event::Told).into_iter().collect()
                 }
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
@@ -199,13 +201,13 @@ impl Place {
 }
 
 /// Does it, unless the person was told meanwhile that nobody answers: then it must not happen minutes later.
-fn acted(context: &Context, deed: &Act, asked: Instant) -> Option<Told> {
+fn acted(context: &Context, act: &PersonAct, asked: Instant) -> Option<Told> {
     let opened = Workspace::for_writing(context);
     if asked.elapsed() >= fleet_reach::PATIENCE {
         return None;
     }
     Some(match opened {
-        Ok(mut workspace) => act_in(&mut workspace, deed),
+        Ok(mut workspace) => perform_in(&mut workspace, act),
         Err(failure) => failed(&failure),
     })
 }

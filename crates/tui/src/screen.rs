@@ -8,7 +8,7 @@ mod list;
 mod text_view;
 mod update;
 
-use engine::{DispatchId, RunId, Time};
+use engine::{DispatchId, RunId, StageName, Time};
 use views::Style;
 
 pub(crate) use command::COMMANDS;
@@ -123,12 +123,7 @@ pub(crate) enum Mode {
         typed: String,
     },
     /// A person answers the question of this run.
-    Answer {
-        run: RunId,
-        typed: String,
-        /// The answers to a worker's questions so far.
-        given: Vec<(String, String)>,
-    },
+    Answer(AnswerDraft),
     /// A person types the run's id to cancel it.
     Confirm {
         run: RunId,
@@ -136,6 +131,17 @@ pub(crate) enum Mode {
         typed: String,
     },
     Reading(Pager),
+}
+
+/// An answer that a person is typing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AnswerDraft {
+    pub run: RunId,
+    /// Whose question they saw when they began.
+    pub stage: StageName,
+    pub typed: String,
+    /// The answers to a worker's questions so far.
+    pub given: Vec<(String, String)>,
 }
 
 impl Screen {
@@ -197,7 +203,7 @@ impl Screen {
             return document::of_text(&pager.text.lines, columns, &pager.view);
         }
         match &self.mode {
-            Mode::Answer { given, .. } => document::of_question(self, given.len(), columns),
+            Mode::Answer(draft) => document::of_question(self, draft.given.len(), columns),
             Mode::Normal
             | Mode::Help
             | Mode::Filter

@@ -45,6 +45,15 @@ pub struct JournalDigest {
     pub log: Vec<String>,
     /// The history as `pipeline-state` shows it, where there is such a view.
     pub(crate) state_rows: StateRows,
+    pub(crate) replies: KeptReplies,
+}
+
+/// What agents said last, as `pipeline-state` shows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeptReplies {
+    /// Which replies these are, where there are any.
+    pub of: Option<u64>,
+    pub text: String,
 }
 
 /// The verdicts of one stage.

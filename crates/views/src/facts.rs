@@ -19,6 +19,6 @@ pub(crate) use json::{gate_json, remark_json, visit_json};
 pub use liveness::{Liveness, LostReason, OwnerSign, QUIET_AFTER, QuietReason, Signs};
 pub use remark::{Remark, RemarkKind};
 pub use spine::{LoopUse, SpineStage, StagePlace, spine};
-pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, Timeline, Visit, WaitSpan};
+pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, RunSpan, Timeline, Visit, WaitSpan};
 pub use ways::WayCounts;
 pub use worker::WorkerSign;

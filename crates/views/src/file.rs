@@ -74,6 +74,14 @@ pub fn is_due(format: &ViewFormat, pipeline: &Pipeline, run: &Run) -> bool {
     *format != ViewFormat::Report || engine::is_over(pipeline, run)
 }
 
+/// May it show contents that the store has? What agents said is kept in the digest.
+pub fn reads_contents(format: &ViewFormat) -> bool {
+    !matches!(
+        format,
+        ViewFormat::Log | ViewFormat::PipelineState | ViewFormat::Diagram
+    )
+}
+
 /// Is it rendered from the whole journal each time? The others use the digest.
 pub fn needs_journal(format: &ViewFormat) -> bool {
     matches!(format, ViewFormat::Summary | ViewFormat::Report)

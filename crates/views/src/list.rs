@@ -39,6 +39,8 @@ pub struct RunRow {
     /// The folder of its repository, which all of its worktrees share; without git its folder.
     pub repository: Untrusted,
     pub driver: Driver,
+    /// As in `StatusView`.
+    pub rehearsal: bool,
     pub mode: Mode,
     pub freshness: Freshness,
     pub session: Option<SessionLine>,
@@ -90,6 +92,7 @@ impl RunRow {
             project: Untrusted::new(context.project),
             repository: Untrusted::new(context.project),
             driver: run.driver,
+            rehearsal: false,
             mode: pipeline.definition().mode,
             freshness: context.freshness,
             session: SessionLine::of(run),
@@ -106,6 +109,12 @@ impl RunRow {
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
         self.liveness = Some(liveness);
+        self
+    }
+
+    /// The same with what the settings of the run say.
+    pub fn with_rehearsal(mut self, rehearsal: bool) -> Self {
+        self.rehearsal = rehearsal;
         self
     }
 
@@ -133,6 +142,9 @@ impl RunRow {
         }
         if self.driver == Driver::ByHand {
             marks.push("unwitnessed".to_owned());
+        }
+        if self.rehearsal {
+            marks.push(words::REHEARSAL.to_owned());
         }
         if self.mode == Mode::Advisory {
             marks.push("not enforced".to_owned());
@@ -232,6 +244,7 @@ impl RunRow {
             "project": self.project.raw(),
             "driver": words::driver(self.driver),
             "witnessed": self.driver != Driver::ByHand,
+            "rehearsal": self.rehearsal,
             "enforced": self.mode == Mode::Enforced,
             "stale": self.freshness == Freshness::Stale,
             "session": self.session.as_ref().map(session_json),

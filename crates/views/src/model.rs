@@ -18,7 +18,7 @@ use crate::template::Template;
 use crate::time::rfc3339;
 use crate::view_input::ViewInput;
 use crate::words;
-pub(crate) use replies::replies;
+pub(crate) use replies::{replies, said_artifacts};
 
 /// The names that every template has.
 pub(crate) const ROOTS: [&str; 13] = [
@@ -41,7 +41,9 @@ pub(crate) fn model(template: Template<'_>, format: &ViewFormat, input: &ViewInp
         ("stages", &|| stages::stages(input)),
         ("visited", &|| stages::visited(input)),
         ("counters", &|| counters::counters(input)),
-        ("replies", &|| replies(input)),
+        ("replies", &|| {
+            replies(input.pipeline, input.run, input.contents)
+        }),
         ("steps", &|| steps::steps(input, mentions("reports"))),
     ];
     for (name, part) in parts {

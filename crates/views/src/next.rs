@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::cause::Causes;
 use crate::change::ChangeReport;
 use crate::duty::{duty_words, worker_settings};
+use crate::owner::Owner;
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
@@ -104,10 +105,16 @@ pub struct VerdictField {
 
 /// Describes the engine's list for the run's driver.
 pub fn next(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> NextView {
+    next_by(pipeline, run, legal, Owner::There)
+}
+
+/// The same, with what to type where nobody drives the run.
+pub fn next_by(pipeline: &Pipeline, run: &Run, legal: &[Next], owner: Owner) -> NextView {
     let builder = ActionBuilder {
         pipeline,
         definition: pipeline.definition(),
         run,
+        resume: owner.resume(run),
     };
     let mut actions: Vec<NextAction> = legal.iter().map(|next| builder.action(next)).collect();
     if run.driver == Driver::ByHand && legal.contains(&Next::TakeUp) {
@@ -188,6 +195,8 @@ struct ActionBuilder<'a> {
     pipeline: &'a Pipeline,
     definition: &'a Definition,
     run: &'a Run,
+    /// What to type if nobody drives a headless run.
+    resume: Option<String>,
 }
 
 impl ActionBuilder<'_> {
@@ -205,8 +214,14 @@ impl ActionBuilder<'_> {
             limits.find(|limit| open.service.as_ref() == Some(&limit.service))
         });
         let Some(limit) = limit else {
-            let what = format!("'{agent}' is working{on}");
-            return plain(Actor::Agent(agent.clone()), &what);
+            let what = match &self.resume {
+                Some(_) => format!("'{agent}' was at work{on}, and no process drives the run"),
+                None => format!("'{agent}' is working{on}"),
+            };
+            return NextAction {
+                commands: self.resume.iter().cloned().collect(),
+                ..plain(Actor::Agent(agent.clone()), &what)
+            };
         };
         let what = format!("'{agent}' rests{on} {}", words::limit(limit));
         NextAction {
@@ -294,8 +309,9 @@ impl ActionBuilder<'_> {
 
     /// Gatewright does it, when somebody types the command.
     fn own(&self, what: &str, word: &str) -> NextAction {
+        let own = self.command(word, "");
         NextAction {
-            commands: vec![self.command(word, "")],
+            commands: self.resume.iter().cloned().chain([own]).collect(),
             ..plain(Actor::Gatewright, what)
         }
     }
@@ -321,7 +337,10 @@ impl ActionBuilder<'_> {
         let call = || session_prompt::agent_call(self.pipeline, self.run, agent, duty);
         NextAction {
             call: is_sessions.then(|| Untrusted::new(call())),
-            commands: step_command.into_iter().chain(report).collect(),
+            commands: (self.resume.iter().cloned())
+                .chain(step_command.filter(|_| self.resume.is_none()))
+                .chain(report)
+                .collect(),
             reads: self.artifact_specs(reads, step, agent.as_str()),
             leaves: self.artifact_specs(leaves, step, agent.as_str()),
             ..plain(
@@ -369,6 +388,9 @@ impl ActionBuilder<'_> {
         match self.run.driver {
             Driver::ByHand => "",
             Driver::Guarded if !ours => " (the session calls it)",
+            Driver::Headless if self.resume.is_some() => {
+                " (no process drives the run: `gatewright resume` or a worker starts it)"
+            }
             Driver::Guarded | Driver::Headless => " (gatewright starts it)",
         }
     }

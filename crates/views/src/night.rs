@@ -52,6 +52,15 @@ impl NightResult {
         }
     }
 
+    fn counted(self, count: usize) -> &'static str {
+        match self {
+            Self::WaitsForYou if count > 1 => "wait for you",
+            Self::WaitsForYou | Self::Failed | Self::Cancelled | Self::NotDone | Self::Done => {
+                self.heading()
+            }
+        }
+    }
+
     fn style(self) -> Style {
         match self {
             Self::WaitsForYou => Style::Wait,
@@ -115,7 +124,7 @@ impl Night {
         let mut builder = TextBuilder::new(paint);
         let counts = NightResult::ALL.into_iter().rev().filter_map(|result| {
             let count = self.of(result).len();
-            (count > 0).then(|| format!("{count} {}", result.heading()))
+            (count > 0).then(|| format!("{count} {}", result.counted(count)))
         });
         let counts: Vec<String> = counts.collect();
         let used = with_dot(&words::usage(&self.used()));

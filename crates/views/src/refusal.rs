@@ -3,6 +3,7 @@
 use engine::{Driver, Next, NextDuty, Pipeline, Refusal, Run, Stage};
 
 use crate::duty::worker_settings;
+use crate::owner::Owner;
 use crate::safe::line;
 
 /// `GW-R11 refused: 'ansible-reviewer' may not work in validating; next: 'ansible-validator'`.
@@ -10,21 +11,28 @@ pub fn refusal(refusal: &Refusal) -> String {
     let nowhere = Command {
         run: None,
         stage: None,
+        resume: None,
     };
     one_line(refusal, "refused", "", &nowhere)
 }
 
 /// The same with the run and its place, and with commands that name the run.
 pub fn refusal_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
-    in_run(pipeline, run, refusal, "refused")
+    refusal_by(pipeline, run, refusal, Owner::There)
+}
+
+/// The same, with what to type where nobody drives the run.
+pub fn refusal_by(pipeline: &Pipeline, run: &Run, refusal: &Refusal, owner: Owner) -> String {
+    in_run(pipeline, run, refusal, "refused", owner)
 }
 
 /// The same for a stop that is held back. Hosts show it to the person as the error of a hook.
 pub fn hold_in(pipeline: &Pipeline, run: &Run, refusal: &Refusal) -> String {
-    in_run(pipeline, run, refusal, "held back on purpose, not an error")
+    let word = "held back on purpose, not an error";
+    in_run(pipeline, run, refusal, word, Owner::There)
 }
 
-fn in_run(pipeline: &Pipeline, run: &Run, refusal: &Refusal, word: &str) -> String {
+fn in_run(pipeline: &Pipeline, run: &Run, refusal: &Refusal, word: &str, owner: Owner) -> String {
     let place = format!("; run {} is in {}", run.id, run.position.stage);
     let here = Command {
         run: Some(run),
@@ -32,6 +40,7 @@ fn in_run(pipeline: &Pipeline, run: &Run, refusal: &Refusal, word: &str) -> Stri
         stage: pipeline
             .stage(&run.position.stage)
             .filter(|_| run.driver != Driver::Headless),
+        resume: owner.resume(run),
     };
     one_line(refusal, word, &place, &here)
 }
@@ -55,6 +64,8 @@ fn one_line(refusal: &Refusal, word: &str, place: &str, command: &Command<'_>) -
 struct Command<'a> {
     run: Option<&'a Run>,
     stage: Option<&'a Stage>,
+    /// What to type if nobody drives a headless run.
+    resume: Option<String>,
 }
 
 impl Command<'_> {
@@ -67,6 +78,9 @@ impl Command<'_> {
 
     /// How the worker with this duty starts, where the session does not call it.
     fn elsewhere(&self, duty: &NextDuty) -> Option<String> {
+        if let Some(resume) = &self.resume {
+            return Some(format!(", by `{resume}`"));
+        }
         let settings = self.stage.and_then(|stage| worker_settings(stage, duty))?;
         let runner = settings.runner.as_ref()?;
         let step = match duty {
@@ -99,7 +113,10 @@ fn step(next: &Next, command: &Command<'_>) -> String {
                 .as_ref()
                 .map(|step| format!(" on step {step}"))
                 .unwrap_or_default();
-            format!("wait for '{agent}', which is working{step}")
+            match &command.resume {
+                Some(resume) => format!("`{resume}`, since no process drives the run"),
+                None => format!("wait for '{agent}', which is working{step}"),
+            }
         }
         Next::Check { .. } => command.named("check"),
         Next::Plan { stage } => format!(

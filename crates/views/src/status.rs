@@ -17,8 +17,8 @@ pub(crate) use text::status_words;
 
 use crate::cause::Causes;
 use crate::facts::{
-    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, Timeline, Visit, WaitSpan,
-    WayCounts, WorkerSign,
+    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, RunSpan, Timeline, Visit,
+    WaitSpan, WayCounts, WorkerSign,
 };
 use crate::paint::Paint;
 use crate::safe::Untrusted;
@@ -85,6 +85,10 @@ pub struct StatusView {
     pub used: Usage,
     pub started_at: Time,
     pub touched_at: Time,
+    /// Did a program of a person play the agents?
+    pub rehearsal: bool,
+    /// From its beginning to its end; without the journal from its start to the last event.
+    pub span: RunSpan,
     /// Since it was started.
     pub age: Seconds,
     /// Since something last happened.
@@ -187,6 +191,10 @@ pub struct JournalFacts {
     pub remarks: Vec<Remark>,
     /// How often something was refused. The latest are among the remarks.
     pub refused: u64,
+    /// From the beginning of the run to its end.
+    pub span: RunSpan,
+    /// Has a stand-in played an agent?
+    pub rehearsed: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,15 +279,51 @@ impl JournalFacts {
             gates: facts::gates(pipeline, run, timeline),
             remarks: timeline.remarks(),
             refused: timeline.count(RemarkKind::Refused),
+            span: timeline.span(),
+            rehearsed: timeline.rehearsed(),
         }
     }
 }
 
 impl StatusView {
+    /// The end of the run, or the last event of one that is not over.
+    pub fn until(&self) -> Time {
+        self.span.ended_at.unwrap_or(self.touched_at)
+    }
+
+    /// How long it took until then.
+    pub fn took(&self) -> Seconds {
+        let began_at = self.span.began_at.unwrap_or(self.started_at);
+        self.until().since(began_at)
+    }
+
+    /// The journal knows more than the present state: the time of a run, and who worked.
+    pub(crate) fn know_journal(&mut self, journal: &JournalFacts) {
+        self.rehearsal |= journal.rehearsed;
+        let RunSpan { began_at, ended_at } = journal.span;
+        self.span.began_at = began_at.or(self.span.began_at);
+        self.span.ended_at = self.span.ended_at.map(|last| ended_at.unwrap_or(last));
+        let here = journal.visits.last();
+        if let Some(visit) = here.filter(|visit| visit.stage == self.stage.name) {
+            self.stage.since = self.stage.since.max(visit.entered_at);
+        }
+    }
+
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
         self.liveness = Some(liveness);
         self
+    }
+
+    /// The same with what the settings of the run say: also one that has not begun is a rehearsal.
+    pub fn with_rehearsal(mut self, rehearsal: bool) -> Self {
+        self.rehearsal |= rehearsal;
+        self
+    }
+
+    /// The driver as people read it, with what weakens the evidence of the run.
+    pub(crate) fn driver_text(&self) -> &'static str {
+        crate::words::driver_text(self.driver, self.rehearsal)
     }
 
     /// The same with what it asks a person.
@@ -296,7 +340,9 @@ impl StatusView {
         timeline: &Timeline,
         head: Hash,
     ) -> Self {
-        self.journal = Some(JournalFacts::new(pipeline, run, timeline, Some(head)));
+        let journal = JournalFacts::new(pipeline, run, timeline, Some(head));
+        self.know_journal(&journal);
+        self.journal = Some(journal);
         self
     }
 

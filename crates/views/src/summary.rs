@@ -10,7 +10,6 @@ use crate::status::{
     unjudged_words,
 };
 use crate::time::rfc3339;
-use crate::words;
 
 /// What `verify` said about the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +67,7 @@ fn heading(view: &StatusView) -> String {
         ("status", status),
         ("stage", view.stage.name.to_string()),
         ("project", view.project.line()),
-        ("driver", words::driver_text(view.driver).to_owned()),
+        ("driver", view.driver_text().to_owned()),
         ("mode", mode(view).to_owned()),
         ("definition", view.definition.to_string()),
         ("started", rfc3339(view.started_at)),

@@ -64,11 +64,15 @@ pub(crate) fn driver(driver: Driver) -> &'static str {
     }
 }
 
-/// The driver as people read it: a run by hand is shown as unwitnessed everywhere.
-pub(crate) fn driver_text(driver: Driver) -> &'static str {
+/// The mark of a run whose agents were played by a program of a person.
+pub(crate) const REHEARSAL: &str = "rehearsal";
+
+/// The driver as people read it: a run by hand is shown as unwitnessed everywhere, and a rehearsal as one.
+pub(crate) fn driver_text(driver: Driver, rehearsal: bool) -> &'static str {
     match driver {
         Driver::ByHand => "by hand, unwitnessed: nobody saw the agents work",
         Driver::Guarded => "guarded by hooks",
+        Driver::Headless if rehearsal => "headless, rehearsal: a stand-in played the agents",
         Driver::Headless => "headless",
     }
 }

@@ -1,42 +1,24 @@
 //! Acts of a person on the page: parsed, put to the engine as any caller's, and recorded as done on the page.
 
-use std::collections::BTreeMap;
-
-use engine::{Happening, PersonEvent, Refusal, Reply, RunId, StageName, Time, Who};
-use runtime::answers::{Chosen, answered, chosen};
+use engine::{Refusal, RunId, StageName, Time, Who};
+use runtime::answers::Edits;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::ids;
-use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::person_act::{PersonAct, PersonWish};
+use runtime::transact::{self, Decided, Options, Target};
 use runtime::workspace::{OpenRun, Workspace};
 use serde_json::{Map, Value, json};
 
 /// Starts a process that drives this run.
 pub type Resume = dyn Fn(&RunId) -> Result<(), Failure> + Send + Sync;
 
-/// What a person wants, and of which run they saw which stage.
+/// What a person asks for on the page.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Act {
-    run: RunId,
-    deed: Deed,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Deed {
-    Choose {
-        stage: StageName,
-        choice: String,
-        text: Option<String>,
-    },
-    Answer {
-        stage: StageName,
-        answers: BTreeMap<String, String>,
-    },
-    Retry,
-    Cancel {
-        reason: String,
-    },
-    Resume,
+pub(crate) enum Act {
+    Put(PersonAct),
+    /// A process of its own does it.
+    Resume(RunId),
 }
 
 /// The person who started the server, on the page.
@@ -59,39 +41,23 @@ impl Act {
         };
         let run = RunId::parse(text(&fields, "run")?)
             .map_err(|_| unclear("`run` is not the id of a run"))?;
-        let deed = match text(&fields, "act")? {
-            "choose" => Deed::Choose {
+        let what = match text(&fields, "act")? {
+            "choose" => PersonWish::Choose {
                 stage: stage(&fields)?,
                 choice: text(&fields, "choice")?.to_owned(),
                 text: optional(&fields, "text")?.map(str::to_owned),
+                edits: Edits::NotMentioned,
             },
-            "answer" => Deed::Answer {
+            "answer" => PersonWish::Answer {
                 stage: stage(&fields)?,
                 answers: texts(&fields, "answers")?,
             },
-            "retry" => Deed::Retry,
+            "retry" => PersonWish::Retry,
             "cancel" => cancel(&fields, &run)?,
-            "resume" => Deed::Resume,
+            "resume" => return Ok(Self::Resume(run)),
             _ => return Err(unclear("`act` is unknown")),
         };
-        Ok(Self { run, deed })
-    }
-
-    pub(crate) fn run(&self) -> &RunId {
-        &self.run
-    }
-
-    /// Does a process of its own do it?
-    pub(crate) fn is_resume(&self) -> bool {
-        self.deed == Deed::Resume
-    }
-
-    fn resumed(&self) -> &'static str {
-        if ids::is_of_fleet(&self.run) {
-            "the run is queued again: the next free worker of the fleet takes it"
-        } else {
-            "a process drives the run now"
-        }
+        Ok(Self::Put(PersonAct { run, what }))
     }
 
     /// Does it, and says what happened.
@@ -101,76 +67,43 @@ impl Act {
         by: &Who,
         resume: &Resume,
     ) -> Result<Value, Failure> {
-        if self.is_resume() {
-            resume(&self.run)?;
-            return Ok(json!({ "done": self.resumed() }));
-        }
-        self.record(&mut Workspace::for_writing(context)?, by)
-    }
-
-    /// Puts it to the engine.
-    pub(crate) fn record(&self, workspace: &mut Workspace<'_>, by: &Who) -> Result<Value, Failure> {
-        let key = ids::key()?;
-        let options = Options {
-            by,
-            key: Some(&key),
-        };
-        let target = Target::Locked(self.run.clone());
-        let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
-            self.request(workspace, opened, at)
-        };
-        let decided = transact::transact(workspace, target, options, &mut make)?;
-        match refusal(&decided.reply) {
-            Some(refusal) => Err(refused(&decided, refusal)),
-            None => Ok(json!({ "done": "recorded", "version": decided.opened.stored.version })),
-        }
-    }
-
-    fn request(
-        &self,
-        workspace: &Workspace<'_>,
-        opened: &OpenRun,
-        at: Time,
-    ) -> Result<Request, Failure> {
-        match &self.deed {
-            Deed::Choose {
-                stage,
-                choice,
-                text,
-            } => {
-                still_in(opened, stage)?;
-                let text = text.as_deref();
-                chosen(workspace, opened, Chosen { choice, text }, at)
+        match self {
+            Self::Put(act) => record(act, &mut Workspace::for_writing(context)?, by),
+            Self::Resume(run) => {
+                resume(run)?;
+                Ok(json!({ "done": resumed(run) }))
             }
-            Deed::Answer { stage, answers } => {
-                still_in(opened, stage)?;
-                let answers: Vec<(String, String)> = answers.clone().into_iter().collect();
-                answered(workspace, opened, &answers)
-            }
-            Deed::Retry => Ok(Happening::Person(PersonEvent::RetryAsked).into()),
-            Deed::Cancel { reason } => {
-                let reason = reason.clone();
-                Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())
-            }
-            Deed::Resume => Err(Failure::bug("`resume` changes no run")),
         }
     }
 }
 
-/// Nobody answers a question that they have not seen.
-fn still_in(opened: &OpenRun, seen: &StageName) -> Result<(), Failure> {
-    let stage = &opened.run().position.stage;
-    if stage == seen {
-        return Ok(());
+fn resumed(run: &RunId) -> &'static str {
+    if ids::is_of_fleet(run) {
+        "the run is queued again: the next free worker of the fleet takes it"
+    } else {
+        "a process drives the run now"
     }
-    let message = format!("the run left {seen} meanwhile and is in {stage}");
-    Err(Failure::refused(message).hint("look at the page again"))
 }
 
-fn refusal(reply: &Reply) -> Option<&Refusal> {
-    match reply {
-        Reply::Refuse(refusal) | Reply::Hold(refusal) => Some(refusal),
-        Reply::Allow | Reply::Inject(_) | Reply::Done => None,
+/// Puts it to the engine.
+pub(crate) fn record(
+    act: &PersonAct,
+    workspace: &mut Workspace<'_>,
+    by: &Who,
+) -> Result<Value, Failure> {
+    let key = ids::key()?;
+    let options = Options {
+        by,
+        key: Some(&key),
+    };
+    let target = Target::Locked(act.run.clone());
+    let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| {
+        act.what.request(workspace, opened, at)
+    };
+    let decided = transact::transact(workspace, target, options, &mut make)?;
+    match decided.reply.refusal() {
+        Some(refusal) => Err(refused(&decided, refusal)),
+        None => Ok(json!({ "done": "recorded", "version": decided.opened.stored.version })),
     }
 }
 
@@ -180,7 +113,7 @@ fn refused(decided: &Decided, refusal: &Refusal) -> Failure {
 }
 
 /// A cancelled run cannot be continued, so the person writes its id.
-fn cancel(fields: &Map<String, Value>, run: &RunId) -> Result<Deed, Failure> {
+fn cancel(fields: &Map<String, Value>, run: &RunId) -> Result<PersonWish, Failure> {
     let reason = text(fields, "reason")?.trim().to_owned();
     if reason.is_empty() {
         return Err(Failure::usage("a cancel needs a reason"));
@@ -189,7 +122,7 @@ fn cancel(fields: &Map<String, Value>, run: &RunId) -> Result<Deed, Failure> {
         let message = format!("nothing was done, because you did not write {run}");
         return Err(Failure::refused(message).hint("write the id of the run to cancel it"));
     }
-    Ok(Deed::Cancel { reason })
+    Ok(PersonWish::Cancel { reason })
 }
 
 fn stage(fields: &Map<String, Value>) -> Result<StageName, Failure> {
@@ -212,7 +145,7 @@ fn optional<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<Option<&'a
     }
 }
 
-fn texts(fields: &Map<String, Value>, name: &str) -> Result<BTreeMap<String, String>, Failure> {
+fn texts(fields: &Map<String, Value>, name: &str) -> Result<Vec<(String, String)>, Failure> {
     let unclear = || Failure::usage(format!("the act is not clear: `{name}` has no texts"));
     let Some(Value::Object(given)) = fields.get(name) else {
         return Err(unclear());
@@ -233,10 +166,7 @@ mod tests {
     #[test]
     fn an_act_says_what_it_wants_or_is_refused() {
         let run = RunId::parse("r-1").unwrap();
-        let resume = Act {
-            run,
-            deed: Deed::Resume,
-        };
+        let resume = Act::Resume(run);
         assert_eq!(parsed(r#"{"run":"r-1","act":"resume"}"#), Ok(resume));
         for unclear in [
             "",

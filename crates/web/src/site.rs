@@ -10,7 +10,7 @@ use runtime::workspace::Workspace;
 use runtime::{fleet_reach, ids};
 use serde_json::{Value, json};
 
-use crate::acts::{Act, Resume};
+use crate::acts::{self, Act, Resume};
 use crate::fleet::Fleet;
 use crate::guard::Secrets;
 use crate::http::response::{HTML, JSON, Response, Status};
@@ -213,9 +213,12 @@ impl Site {
 
     /// In the store of the run.
     fn perform(self: &Arc<Self>, act: Act, by: &Who) -> Result<Value, Failure> {
-        if act.is_resume() || !ids::is_of_fleet(act.run()) {
-            return act.perform(&self.context.to_context(), by, &*self.parts.resume);
-        }
+        let act = match act {
+            Act::Put(act) if ids::is_of_fleet(&act.run) => act,
+            act @ (Act::Put(_) | Act::Resume(_)) => {
+                return act.perform(&self.context.to_context(), by, &*self.parts.resume);
+            }
+        };
         let glance = self.glance();
         let (site, by) = (Arc::clone(self), by.clone());
         let performed = fleet_reach::in_time(move |waiting| {
@@ -223,7 +226,7 @@ impl Site {
             let fleet = fleet_context(&home, &glance).ok_or_else(|| reading::no_fleet(&glance))?;
             let mut workspace = Workspace::for_writing(&fleet)?;
             waiting.check()?;
-            act.record(&mut workspace, &by)
+            acts::record(&act, &mut workspace, &by)
         });
         performed.map_err(|failure| match failure.kind {
             FailureKind::Environment => {

@@ -1,4 +1,4 @@
-//! The control of the fence: a store that ignores it, and a driver that passes none, must be noticed.
+//! The control of the fence: a store that ignores it or the claim behind it, and a driver that passes none, must be noticed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,55 +18,128 @@ use crate::site::{place, queue, ready, wait};
 
 const OLD: &str = "under an old fence";
 
+const FOREIGN: &str = "under another's claim";
+
 /// The run that is driven twice at once has many pieces.
 const PIECES: usize = 40;
 
-/// The functions that compare fences, and how they do it.
-const FUNCTIONS: [(&str, &str, &str); 2] = [
+/// A function of the database, what it compares, and what it does instead.
+type Broken = (&'static str, &'static str, &'static str);
+
+/// The function that compares claims.
+const CLAIMS: [Broken; 1] = [("append", "OR present.last_claim <> in_claim", "")];
+
+/// The functions that compare fences.
+const FENCES: [Broken; 2] = [
     ("append", "WHEN in_fence IS NOT NULL AND", "WHEN false AND"),
     (
         "claim",
-        "ELSIF holder IS NULL OR fence <> in_fence THEN",
+        "ELSIF holder IS NULL OR fence <> in_fence OR claim <> in_claim THEN",
         "ELSIF false THEN",
     ),
 ];
 
 /// Returns how many pieces of damage were planted and found.
 pub(crate) fn run(server: &Server) -> Result<usize> {
-    let fenced = after_takeover(server, "fenced", Some(Fence(1)))?;
-    if !matches!(fenced, Err(Error::Fenced { .. })) {
-        return Err(format!("the control: an old fence writes: {fenced:?}").into());
+    for database in ["fenced", "claimed"] {
+        let takeover = Takeover {
+            forgets: database == "claimed",
+            ..Takeover::default()
+        };
+        let fenced = takeover.late_write(server, database)?;
+        if !matches!(fenced, Err(Error::Fenced { .. })) {
+            return Err(format!("the control: a late holder writes: {fenced:?}").into());
+        }
     }
-    let folder = tempfile::tempdir()?;
-    empty(&place(folder.path(), 1))?;
-    for (database, fence) in [("bare", None), ("broken", Some(Fence(1)))] {
-        let stored = after_takeover(server, database, fence)?;
+    for (database, takeover, word) in PLANTED {
+        let folder = tempfile::tempdir()?;
+        empty(&place(folder.path(), 1))?;
+        let stored = takeover.late_write(server, database)?;
         if !matches!(stored, Ok(Transacted::Done { .. })) {
             return Err(format!("the control: {database} stores nothing: {stored:?}").into());
         }
-        insist(OLD, &words(server, database, folder.path())?)?;
+        insist(word, &words(server, database, folder.path())?)?;
     }
     two_at_once(server)?;
-    Ok(3)
+    Ok(PLANTED.len() + 1)
 }
 
-/// What a holder gets for a write after another one has taken its run. The database named `broken` ignores fences.
-fn after_takeover(
-    server: &Server,
-    database: &str,
+/// Another holder takes a run, and the first one writes late.
+#[derive(Clone, Copy, Debug, Default)]
+struct Takeover {
+    /// Does the first holder show no fence at all?
+    is_bare: bool,
+    /// Has the database forgotten the first claim, as a replica that was behind? Then both have the same number.
+    forgets: bool,
+    broken: &'static [Broken],
+}
+
+/// The databases and drivers with a fault, and the word under which the checker must report it.
+const PLANTED: [(&str, Takeover, &str); 3] = [
+    (
+        "bare",
+        Takeover {
+            is_bare: true,
+            forgets: false,
+            broken: &[],
+        },
+        OLD,
+    ),
+    (
+        "broken",
+        Takeover {
+            is_bare: false,
+            forgets: false,
+            broken: &FENCES,
+        },
+        OLD,
+    ),
+    (
+        "claimless",
+        Takeover {
+            is_bare: false,
+            forgets: true,
+            broken: &CLAIMS,
+        },
+        FOREIGN,
+    ),
+];
+
+/// What a replica that had not received the first claim would say.
+const FORGOTTEN: [&str; 2] = [
+    "UPDATE gatewright.runs SET last_fence = 0, last_claim = '', lease_holder = NULL, lease_until = NULL",
+    "UPDATE gatewright.queue SET tries = 0, not_before = 0",
+];
+
+impl Takeover {
+    /// What the first holder gets for its write.
+    fn late_write(
+        &self,
+        server: &Server,
+        database: &str,
+    ) -> Result<std::result::Result<Transacted, Error>> {
+        let address = Address::parse(&ready(server, database)?)?;
+        break_functions(server, database, self.broken)?;
+        queue(server, database, std::iter::once("r-0".to_owned()))?;
+        let mut store = Postgres::open(&address, Access::Write)?;
+        let long = Duration::from_secs(3_600);
+        let first = store.claim_queued("one", &[], Duration::ZERO)?;
+        let first = first.ok_or("no run")?.lease.fence;
+        if self.forgets {
+            for forgotten in FORGOTTEN {
+                server.sql(database, forgotten);
+            }
+        }
+        store.claim_queued("two", &[], long)?.ok_or("no run")?;
+        let fence = (!self.is_bare).then_some(first);
+        write(&mut store, fence)
+    }
+}
+
+fn write(
+    store: &mut Postgres,
     fence: Option<Fence>,
 ) -> Result<std::result::Result<Transacted, Error>> {
-    let address = Address::parse(&ready(server, database)?)?;
-    if database == "broken" {
-        break_fence(server, database)?;
-    }
-    queue(server, database, std::iter::once("r-0".to_owned()))?;
-    let mut store = Postgres::open(&address, Access::Write)?;
-    let long = Duration::from_secs(3_600);
-    store
-        .claim_queued("one", &[], Duration::ZERO)?
-        .ok_or("no run")?;
-    store.claim_queued("two", &[], long)?.ok_or("no run")?;
     let test_run = TestRun::new("r-0")?;
     let mark = Mark::parse("begin 0 1 one 1").ok_or("a mark")?;
     let commit = Commit {
@@ -80,7 +153,7 @@ fn after_takeover(
 fn two_at_once(server: &Server) -> Result<()> {
     let database = "two_at_once";
     let address = ready(server, database)?;
-    break_fence(server, database)?;
+    break_functions(server, database, &FENCES)?;
     queue(server, database, std::iter::once("long".to_owned()))?;
     let folder = tempfile::tempdir()?;
     let start = |number| {
@@ -100,11 +173,11 @@ fn two_at_once(server: &Server) -> Result<()> {
     insist(OLD, &words(server, database, folder.path())?)
 }
 
-fn break_fence(server: &Server, database: &str) -> Result<()> {
-    for (function, compares, ignores) in FUNCTIONS {
+fn break_functions(server: &Server, database: &str, broken: &[Broken]) -> Result<()> {
+    for (function, compares, ignores) in broken {
         let shown = format!("SELECT pg_get_functiondef('gatewright.{function}'::regproc)");
         let text = server.sql(database, &shown);
-        if !text.contains(compares) {
+        if !text.contains(*compares) {
             return Err(format!("the control does not know how {function} compares fences").into());
         }
         server.sql(database, &text.replace(compares, ignores));

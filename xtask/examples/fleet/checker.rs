@@ -21,10 +21,8 @@ pub(crate) struct Excused {
 pub(crate) struct Explained {
     /// Work that was done twice, since its first beginning was lost.
     pub repeated: usize,
-    /// Fences that two holders got, since the first gift was lost.
+    /// Fences that two holders got, since the first gift was lost. Only one of the two may write under it.
     pub shared: usize,
-    /// Entries that one of them wrote while the lease was the other's.
-    pub foreign: usize,
     /// Changes that were refused, since the journal has another entry where the driver knew one.
     pub altered: usize,
 }
@@ -47,6 +45,8 @@ pub(crate) enum Damage {
     OldFence(String),
     FenceFell(String),
     FenceShared(String),
+    /// An entry that one holder wrote while the lease was another's, under the same number.
+    ForeignClaim(String),
     Chain(String),
     /// Work that was done more than once for one counted attempt.
     Repeated(String),
@@ -66,6 +66,7 @@ impl Damage {
             Self::OldFence(_) => "under an old fence",
             Self::FenceFell(_) => "fence fell",
             Self::FenceShared(_) => "fence shared",
+            Self::ForeignClaim(_) => "under another's claim",
             Self::Chain(_) => "chain broken",
             Self::Repeated(_) => "work repeated",
             Self::Uncounted(_) => "work uncounted",
@@ -85,6 +86,7 @@ impl fmt::Display for Damage {
             | Self::OldFence(what)
             | Self::FenceFell(what)
             | Self::FenceShared(what)
+            | Self::ForeignClaim(what)
             | Self::Chain(what)
             | Self::Repeated(what)
             | Self::Uncounted(what)
@@ -186,13 +188,8 @@ fn fences(facts: &Facts, excused: &Excused, explained: &mut Explained) -> Vec<Da
             let text = || format!("{} entry {number}: {mark}, the lease was {seen:?}", run.id);
             match seen {
                 Some(seen) if seen.fence == mark.fence && seen.holder == mark.holder => {}
-                Some(seen) if seen.fence == mark.fence => {
-                    if excused.is_given_again(&run.id, mark.fence) {
-                        explained.foreign += 1;
-                    } else {
-                        found.push(Damage::FenceShared(text()));
-                    }
-                }
+                // A fence that was given twice has two claims, so nothing explains this.
+                Some(seen) if seen.fence == mark.fence => found.push(Damage::ForeignClaim(text())),
                 Some(_) | None => found.push(Damage::OldFence(text())),
             }
         }

@@ -126,7 +126,7 @@ impl Driver {
                 self.renewed = Instant::now();
                 self.add(&Record::Claimed {
                     run: claimed.run.to_string(),
-                    fence: claimed.lease.fence.0,
+                    fence: claimed.lease.fence.number,
                     holder: self.holder.clone(),
                 })?;
                 self.claimed = Some(claimed.clone());
@@ -210,7 +210,7 @@ impl Driver {
             word,
             attempt,
             holder: self.holder.clone(),
-            fence: fence.0,
+            fence: fence.number,
         };
         let test_run = TestRun::new(run).map_err(|_| Error::UnknownRun {
             run: claimed.run.clone(),

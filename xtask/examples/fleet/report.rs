@@ -35,9 +35,10 @@ impl Counted {
         match damage {
             Damage::Lost(_) | Damage::Replaced(_) => self.lost += 1,
             Damage::Doubled(_) | Damage::Repeated(_) => self.doubled += 1,
-            Damage::OldFence(_) | Damage::FenceFell(_) | Damage::FenceShared(_) => {
-                self.old_fence += 1;
-            }
+            Damage::OldFence(_)
+            | Damage::FenceFell(_)
+            | Damage::FenceShared(_)
+            | Damage::ForeignClaim(_) => self.old_fence += 1,
             Damage::Chain(_) | Damage::Uncounted(_) | Damage::Left(_) | Damage::Trouble(_) => {
                 self.other += 1;
             }
@@ -57,7 +58,6 @@ impl Tally {
         self.reported += round.reported;
         self.explained.repeated += round.explained.repeated;
         self.explained.shared += round.explained.shared;
-        self.explained.foreign += round.explained.foreign;
         self.explained.altered += round.explained.altered;
         round
             .found
@@ -100,13 +100,12 @@ impl fmt::Display for Tally {
         let Explained {
             repeated,
             shared,
-            foreign,
             altered,
         } = self.explained;
         writeln!(
             f,
             "  asynchronous fail-overs: {} acknowledged keys gone and reported; by that {repeated} pieces of work \
-             done again, {shared} fences given twice, {foreign} entries written under one by its other holder, {altered} \
+             done again, {shared} fences given twice, and {altered} \
              changes refused as altered",
             self.reported
         )?;

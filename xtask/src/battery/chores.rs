@@ -16,14 +16,15 @@ use crate::failure::Failure;
 use crate::output::say;
 
 /// How many points of each chore a sample takes, besides those around a sync.
-const SAMPLE: usize = 12;
+const SAMPLE: usize = 7;
 
 /// Errors that a disk, a full disk and a full table give.
 const ERRORS: [&str; 3] = ["EIO", "ENOSPC", "EMFILE"];
 
 pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
+    say(format_args!("chores: seed {}", manner.seed));
     let tallies = spread(CHORES, |chore| {
-        let tally = strike_everywhere(program, chore, manner.extent)?;
+        let tally = strike_everywhere(program, chore, manner)?;
         say(&tally);
         Ok(tally)
     })?;
@@ -65,12 +66,12 @@ impl fmt::Display for Tally {
     }
 }
 
-fn strike_everywhere(program: &Path, chore: &Chore, extent: Extent) -> Result<Tally, Failure> {
+fn strike_everywhere(program: &Path, chore: &Chore, manner: Manner) -> Result<Tally, Failure> {
     let trial = Trial::new(program, chore)?;
     let points = trial.points()?;
-    let chosen = match extent {
+    let chosen = match manner.extent {
         Extent::Whole => points,
-        Extent::Sample => sample(&points, SAMPLE),
+        Extent::Sample => sample(&points, SAMPLE, manner.seed),
     };
     let mut tally = Tally {
         name: chore.name,
@@ -78,7 +79,7 @@ fn strike_everywhere(program: &Path, chore: &Chore, extent: Extent) -> Result<Ta
         broken: Vec::new(),
     };
     for (at, point) in chosen.into_iter().enumerate() {
-        for blow in blows(chore, &point, extent, at) {
+        for blow in blows(chore, &point, manner.extent, at) {
             tally.taken += 1;
             let harm = trial.strike(&point, blow)?;
             tally
@@ -150,7 +151,7 @@ history)
         let program = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&program, script).unwrap();
         testkit::make_executable(&program);
-        let tally = strike_everywhere(&program, chore, Extent::Whole).unwrap();
+        let tally = strike_everywhere(&program, chore, Manner::WHOLE).unwrap();
         assert!(tally.taken > 10, "only {} blows", tally.taken);
         let broken = tally.broken.iter().filter(|(point, _, _)| is_meant(point));
         let mut words: Vec<_> = broken.map(|(_, _, harm)| harm.word()).collect();

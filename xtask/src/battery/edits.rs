@@ -22,7 +22,7 @@ use crate::output::say;
 use crate::setup;
 
 /// How many edits a sample takes.
-const SAMPLE: usize = 150;
+const SAMPLE: usize = 90;
 
 /// How many grounds are edited at once: most of the time goes into starting processes.
 const GROUNDS: usize = 2;

@@ -18,12 +18,13 @@ use crate::failure::Failure;
 use crate::output::say;
 
 /// How many points of each command a sample takes, besides those around a sync.
-const SAMPLE: usize = 30;
+const SAMPLE: usize = 12;
 
 const KILLED: i32 = 9;
 
 pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
-    let tallies = spread(CASES, |case| kill_everywhere(program, case, manner.extent))?;
+    say(format_args!("kill: seed {}", manner.seed));
+    let tallies = spread(CASES, |case| kill_everywhere(program, case, manner))?;
     let (mut taken, mut broken) = (0, 0);
     for tally in &tallies {
         say(tally);
@@ -90,13 +91,13 @@ struct Trial<'a> {
     wanted: Outline,
 }
 
-fn kill_everywhere(program: &Path, case: &cases::Case, extent: Extent) -> Result<Tally, Failure> {
+fn kill_everywhere(program: &Path, case: &cases::Case, manner: Manner) -> Result<Tally, Failure> {
     let trial = Trial::new(program, case)?;
     trial.repeat()?;
     let points = trial.points()?;
-    let chosen = match extent {
+    let chosen = match manner.extent {
         Extent::Whole => points.clone(),
-        Extent::Sample => sample(&points, SAMPLE),
+        Extent::Sample => sample(&points, SAMPLE, manner.seed),
     };
     let mut tally = Tally {
         command: case.name,
@@ -267,7 +268,7 @@ mod tests {
 
     fn harm_to(kind: Impostor, case: &cases::Case) -> Result<Vec<&'static str>, String> {
         let program = impostor(kind);
-        let tally = kill_everywhere(&program, case, Extent::Whole);
+        let tally = kill_everywhere(&program, case, Manner::WHOLE);
         let tally = tally.map_err(|failure| failure.to_string())?;
         assert!(tally.taken > 10, "only {} points were taken", tally.taken);
         let mut words: Vec<_> = tally.broken.iter().map(|(_, harm)| harm.word()).collect();

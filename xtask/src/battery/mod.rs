@@ -67,8 +67,7 @@ Options:
   --whole          Take every point, of the program that `cargo xtask dist` builds; without it, a
                    sample of the one that `cargo build` builds, which is there after the tests
   --program PATH   Hurt this program instead
-  --seed NUMBER    Take the same random choices as another time; `edits`, `runs`,
-                   `two`, `night`, `fleet` and `power` print theirs";
+  --seed NUMBER    Take the same random choices as another time; all but `crowd` print theirs";
 
 /// How much of a battery is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +82,15 @@ pub(crate) struct Manner {
     extent: Extent,
     /// What is chosen at random is chosen by this.
     seed: u64,
+}
+
+#[cfg(test)]
+impl Manner {
+    /// Every point.
+    const WHOLE: Self = Self {
+        extent: Extent::Whole,
+        seed: 0,
+    };
 }
 
 /// A battery: it prints what it counted, and fails when something was lost.

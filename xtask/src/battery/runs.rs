@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::say;
 
 const WHOLE: usize = 300;
-const SAMPLE: usize = 12;
+const SAMPLE: usize = 7;
 
 /// So often one run is interrupted at most.
 const MOST_KILLS: usize = 3;

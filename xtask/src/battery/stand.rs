@@ -25,6 +25,18 @@ impl Stand {
         Self::inside(scratch("stand")?, program, files)
     }
 
+    /// The same below this folder.
+    pub(crate) fn below(
+        program: &Path,
+        folder: &Path,
+        files: &[(&str, &str)],
+    ) -> Result<Self, Failure> {
+        let mut named = tempfile::Builder::new();
+        let made = named.prefix("xtask-stand-").tempdir_in(folder);
+        let made = made.map_err(Failure::file("make a folder in", folder))?;
+        Self::inside(made, program, files)
+    }
+
     /// The same in this folder, which stays.
     pub(crate) fn at(
         program: &Path,

@@ -117,9 +117,11 @@ fn call(line: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// About so many points, spread evenly; and all those right before and after what settles.
-pub(super) fn sample(points: &[Point], about: usize) -> Vec<Point> {
+/// About so many points, spread evenly; and all those right before and after what settles. The seed says which
+/// comes first, so that another time takes others.
+pub(super) fn sample(points: &[Point], about: usize, seed: u64) -> Vec<Point> {
     let every = points.len().div_ceil(about.max(1)).max(1);
+    let first = usize::try_from(seed % every as u64).unwrap_or(0);
     let near = |at: usize| {
         let settles = |at: usize| points.get(at).is_some_and(|point| point.settles);
         settles(at) || at.checked_sub(1).is_some_and(settles)
@@ -127,7 +129,7 @@ pub(super) fn sample(points: &[Point], about: usize) -> Vec<Point> {
     let chosen = points
         .iter()
         .enumerate()
-        .filter(|(at, _)| at % every == 0 || near(*at));
+        .filter(|(at, _)| at % every == first || near(*at));
     chosen.map(|(_, point)| point.clone()).collect()
 }
 
@@ -171,15 +173,15 @@ exit_group(0)                           = ?
     fn a_sample_is_spread_and_holds_what_surrounds_a_sync() {
         let points = points(TRACE);
         assert_eq!(
-            names(&sample(&points, 1)),
+            names(&sample(&points, 1, 0)),
             ["brk 1", "fdatasync 1", "close 1"]
         );
         assert_eq!(
-            names(&sample(&points, 3)),
+            names(&sample(&points, 3, 0)),
             ["brk 1", "write 2", "fdatasync 1", "close 1"]
         );
-        assert_eq!(sample(&points, 100), points);
-        assert_eq!(sample(&[], 3), []);
+        assert_eq!(sample(&points, 100, 7), points);
+        assert_eq!(sample(&[], 3, 1), []);
     }
 
     #[test]
@@ -206,7 +208,7 @@ exit_group(0)                           = ?
         let trace = "execve()\nbrk()\nread()\nopenat(8, \"a\", O_RDWR|O_CREAT, 0600) = 9\n\
                      pwrite64(9, \"b\", 1, 0) = 1\nclose(9) = 0\n";
         assert_eq!(
-            names(&sample(&points(trace), 1)),
+            names(&sample(&points(trace), 1, 0)),
             ["brk 1", "openat 1", "pwrite64 1"]
         );
     }

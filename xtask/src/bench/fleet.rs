@@ -1,10 +1,12 @@
 //! `cargo xtask bench --fleet`: the store that machines share, beside bare SQL of the same shape on the same server.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
+use super::fleet_hooks::{self, FleetHooks};
 use super::goals::{Goal, Limit};
 use super::report::rounded;
 use crate::failure::Failure;
@@ -20,6 +22,8 @@ Starts a PostgreSQL on loopback, with its data on a disk that syncs, and prints 
   change   one durable change of a run: version, key and fence compared, entry and state stored. Beside it a bare
            statement that adds a row of the same size and sets the state in one transaction
   claim    a queued run is taken, of all that wait. Beside it a bare UPDATE with FOR UPDATE SKIP LOCKED
+  hooks    a tool call and the end of an agent in a guarded session, on a machine that has joined the fleet and on one that
+           has not: instructions and system calls. Shipping is never on a hook's path, so both are the same
   queue    all queued runs over three workers: claim, three changes, out of the queue. Every run must be whole,
            and none may be taken twice
 
@@ -30,7 +34,8 @@ process is as `cargo build` builds it.
 Options:
   --json      Print one JSON object instead of the table
   --rounds N  How often each is measured (5)
-  --runs N    How many runs are queued (1000)";
+  --runs N    How many runs are queued (1000)
+  --program P Whose hooks are counted (the one that `cargo build` builds)";
 
 /// A change may take so many times as long as the bare statement. On a slow disk both take the time of its sync.
 const MOST_CHANGE: f64 = 2.5;
@@ -43,6 +48,7 @@ struct Options {
     json: bool,
     rounds: usize,
     runs: usize,
+    program: Option<PathBuf>,
 }
 
 /// What was measured.
@@ -75,11 +81,16 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     let options = parse(arguments)?;
     let measured = measure(&options)?;
-    let goals = goals(&measured, &options);
+    let hooks = measure_hooks(&options)?;
+    let mut goals = goals(&measured, &options);
+    goals.extend(hooks.goals());
     say(if options.json {
-        shown(&measured, &goals, &options).to_string()
+        let mut shown = shown(&measured, &goals, &options);
+        shown["hooks"] = hooks.json();
+        shown.to_string()
     } else {
-        text(&measured, &goals, &options)
+        let text = text(&measured, &goals, &options);
+        format!("{}\n{text}", hooks.text())
     });
     if measured.lost + measured.twice > 0 {
         return Err(Failure::no("queued runs were lost or taken twice"));
@@ -105,6 +116,21 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
     bench.args([options.rounds.to_string(), options.runs.to_string()]);
     let printed = read(&mut bench)?;
     understood(&printed).ok_or_else(|| Failure::no(format!("it measured nothing: {printed}")))
+}
+
+/// Hooks of the program itself, with a database that a second process starts.
+fn measure_hooks(options: &Options) -> Result<FleetHooks, Failure> {
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => {
+            succeed(cargo().args(["build", "--quiet", "--package", "gatewright"]))?;
+            target().join("debug/gatewright")
+        }
+    };
+    complain("bench: hooks with and without a fleet");
+    let mut server = Command::new(target().join("debug/examples/fleet_bench"));
+    server.arg("serve");
+    fleet_hooks::measure(&program, server)
 }
 
 fn understood(printed: &str) -> Option<Measured> {
@@ -203,6 +229,7 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
         json: false,
         rounds: 5,
         runs: 1_000,
+        program: None,
     };
     let mut rest = arguments.iter().map(String::as_str);
     while let Some(argument) = rest.next() {
@@ -211,6 +238,10 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
             "--json" => options.json = true,
             "--rounds" => options.rounds = super::number(rest.next())?,
             "--runs" => options.runs = super::number(rest.next())?,
+            "--program" => match rest.next() {
+                Some(path) => options.program = Some(PathBuf::from(path)),
+                None => return Err(Failure::usage("--program needs a path", HELP)),
+            },
             unknown => {
                 let problem = format!("bench --fleet does not know `{unknown}`");
                 return Err(Failure::usage(problem, HELP));
@@ -235,9 +266,13 @@ mod tests {
             json: true,
             rounds: 2,
             runs: 10,
+            program: Some(PathBuf::from("a")),
         };
-        assert_eq!(parsed("--runs 10 --fleet --json --rounds 2"), Ok(few));
-        for line in ["--fleet --rounds 0", "--program a", "--runs"] {
+        assert_eq!(
+            parsed("--runs 10 --fleet --program a --json --rounds 2"),
+            Ok(few)
+        );
+        for line in ["--fleet --rounds 0", "--program", "--runs"] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

@@ -64,7 +64,7 @@ impl Goal {
     }
 
     /// A count that must not be exceeded.
-    fn counted(name: impl Into<String>, counted: Option<u64>, limit: u64) -> Self {
+    pub(super) fn counted(name: impl Into<String>, counted: Option<u64>, limit: u64) -> Self {
         Self {
             name: name.into(),
             measured: counted.map(|counted| counted as f64),

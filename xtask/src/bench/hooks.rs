@@ -45,6 +45,16 @@ pub(super) fn enrolled(program: &Path, entries: usize) -> Result<Vec<Subject>, F
     ])
 }
 
+/// A tool call and the end of an agent in this session.
+pub(super) fn call_and_end(seat: &Rc<Seat>) -> Result<[Subject; 2], Failure> {
+    prove(seat)?;
+    let load = Load::Entries(10);
+    Ok([
+        Subject::new(Kind::HookDecides, load, told(seat, Payload::shell())),
+        Subject::new(Kind::HookAdvances, load, Advances(Rc::clone(seat))),
+    ])
+}
+
 /// The same call with a short and with a long payload.
 pub(super) fn writes(program: &Path) -> Result<Vec<Subject>, Failure> {
     let seat = Rc::new(Seat::executing(program, 10)?);

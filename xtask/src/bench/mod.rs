@@ -4,6 +4,7 @@ mod commands;
 mod cost;
 mod crowd;
 mod fleet;
+mod fleet_hooks;
 mod floors;
 mod goals;
 mod history;

@@ -55,6 +55,13 @@ impl Seat {
 
     /// A session in the open stage of the always-on pipeline, with so many entries behind it.
     pub(super) fn executing(program: &Path, entries: usize) -> Result<Self, Failure> {
+        let seat = Self::in_open_stage(program)?;
+        history::grow(&seat.stand, &seat.run, entries)?;
+        Ok(seat)
+    }
+
+    /// The same with the few entries that lead there.
+    pub(super) fn in_open_stage(program: &Path) -> Result<Self, Failure> {
         let stand = Stand::new(program, &[])?;
         stand.run(&["init", "context-first", "--yes"])?;
         let mut seat = Self {
@@ -70,10 +77,9 @@ impl Seat {
             seat.send(&Payload::agent_stopping(&worker))?;
         }
         match seat.listed("stage")?.as_str() {
-            "EXECUTING" => history::grow(&seat.stand, &seat.run, entries)?,
-            stage => return Err(Failure::no(format!("the run came only as far as {stage}"))),
+            "EXECUTING" => Ok(seat),
+            stage => Err(Failure::no(format!("the run came only as far as {stage}"))),
         }
-        Ok(seat)
     }
 
     /// A session in which a worker works in a stage with `writes`, in a project with so many files.
@@ -105,6 +111,11 @@ impl Seat {
         seat.run = seat.listed("run")?;
         seat.set_to_work(worker)?;
         Ok(seat)
+    }
+
+    /// Lets the machine of this session join a fleet.
+    pub(super) fn join(&self, address: &str) -> Result<(), Failure> {
+        self.stand.run(&["fleet", "join", address]).map(drop)
     }
 
     /// Git in the project of this seat.

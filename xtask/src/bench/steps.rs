@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::{complain, say};
 
 const HELP: &str = "\
-Usage: cargo xtask bench --steps [--json] [--rounds N] [--files N,N,…] [--program PATH]
+Usage: cargo xtask bench --steps [--json] [--rounds N] [--files N,N,…] [--in FOLDER] [--program PATH]
 
 Runs a stage of three steps that do nothing, one after another, each in a worktree of its own, in a
 repository with so many files, and beside it what git needs for a worktree:
@@ -27,6 +27,9 @@ repository with so many files, and beside it what git needs for a worktree:
   git status         in the project
   step               a third of the run: the worktree, the looks, the merge and the removal
 
+The first step makes a worktree, and the others get its files. `first` is a run of one step, which
+has the whole of both, and the start and the end of the run; no goal is about it.
+
 In the end stands how many times as long our steps take as both of git together, over all sizes; a
 goal that is missed makes the exit code 1.
 
@@ -34,6 +37,7 @@ Options:
   --json          Print one JSON object instead of the table
   --rounds N      How often each is timed (3); the median counts
   --files N,N,…   How many files the repositories have (20000,100000)
+  --in FOLDER     Where they lie (the disk of the target folder)
   --program PATH  Time this program instead of the one that `cargo xtask dist` builds";
 
 const STEPS: u32 = 3;
@@ -81,6 +85,7 @@ struct Options {
     json: bool,
     rounds: usize,
     files: Vec<usize>,
+    folder: Option<PathBuf>,
     program: Option<PathBuf>,
 }
 
@@ -91,6 +96,8 @@ struct Row {
     add: Duration,
     status: Duration,
     step: Duration,
+    /// A run of one step.
+    first: Duration,
 }
 
 pub(super) fn run(arguments: &[String]) -> Result<(), Failure> {
@@ -105,7 +112,10 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Failure> {
     };
     let rows = options.files.iter().map(|files| {
         complain(format_args!("bench: steps in {files} files"));
-        let stand = Stand::new(&program, &[])?;
+        let stand = match &options.folder {
+            Some(folder) => Stand::below(&program, folder, &[])?,
+            None => Stand::new(&program, &[])?,
+        };
         Place::new(&stand, *files)?.measure(options.rounds)
     });
     let rows = rows.collect::<Result<Vec<Row>, Failure>>()?;
@@ -132,8 +142,13 @@ impl<'a> Place<'a> {
     fn new(stand: &'a Stand, files: usize) -> Result<Self, Failure> {
         let project = stand.project();
         fill(&project, files)?;
-        let pipeline = project.join("pipeline.toml");
-        fs::write(&pipeline, PIPELINE).map_err(Failure::file("write", &pipeline))?;
+        for (name, text) in [
+            ("pipeline.toml", PIPELINE.to_owned()),
+            ("one.toml", one_step()),
+        ] {
+            let path = project.join(name);
+            fs::write(&path, text).map_err(Failure::file("write", &path))?;
+        }
         let worker = stand.path("worker");
         fs::write(&worker, WORKER).map_err(Failure::file("write", &worker))?;
         fs::set_permissions(&worker, fs::Permissions::from_mode(0o755))
@@ -147,9 +162,11 @@ impl<'a> Place<'a> {
             let words: Vec<&str> = line.split(' ').collect();
             stand.git(&words)?;
         }
-        let shown = stand.ask(&["trust", "pipeline.toml", "--show"])?;
-        let hash = shown["hash"].as_str().unwrap_or_default();
-        stand.run(&["trust", "pipeline.toml", "--hash", hash])?;
+        for pipeline in ["pipeline.toml", "one.toml"] {
+            let shown = stand.ask(&["trust", pipeline, "--show"])?;
+            let hash = shown["hash"].as_str().unwrap_or_default();
+            stand.run(&["trust", pipeline, "--hash", hash])?;
+        }
         Ok(Self {
             stand,
             files,
@@ -159,7 +176,8 @@ impl<'a> Place<'a> {
 
     /// All in turn in every round, so that a busy minute of the machine falls on all of them alike.
     fn measure(&self, rounds: usize) -> Result<Row, Failure> {
-        let (mut adds, mut statuses, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut adds, mut statuses) = (Vec::new(), Vec::new());
+        let (mut steps, mut firsts) = (Vec::new(), Vec::new());
         let folder = self.stand.path("beside").to_string_lossy().into_owned();
         for round in 0..rounds {
             let add = ["worktree", "add", "--quiet", "--detach", &folder, "HEAD"];
@@ -168,7 +186,8 @@ impl<'a> Place<'a> {
                 .git(&["worktree", "remove", "--force", &folder])?;
             let status = ["status", "--porcelain"];
             statuses.push(timed(&mut self.stand.git_command(&status))?);
-            steps.push(self.steps(round)? / STEPS);
+            steps.push(self.run("pipeline.toml", &format!("r-{round}"))? / STEPS);
+            firsts.push(self.run("one.toml", &format!("r-one-{round}"))?);
         }
         let median = |mut times: Vec<Duration>| {
             times.sort_unstable();
@@ -179,20 +198,28 @@ impl<'a> Place<'a> {
             add: median(adds),
             status: median(statuses),
             step: median(steps),
+            first: median(firsts),
         })
     }
 
-    fn steps(&self, round: usize) -> Result<Duration, Failure> {
-        let (run, worker) = (format!("r-{round}"), self.worker.to_string_lossy());
-        let words = ["run", "pipeline.toml", "--task", "try", "--id", &run];
+    fn run(&self, pipeline: &str, run: &str) -> Result<Duration, Failure> {
+        let worker = self.worker.to_string_lossy();
+        let words = ["run", pipeline, "--task", "try", "--id", run];
         let words = [words.as_slice(), &["--stand-in", &worker]].concat();
         let took = timed(&mut self.stand.command(&words))?;
-        let status = self.stand.ask(&["status", &run])?;
+        let status = self.stand.ask(&["status", run])?;
         match status["status"].as_str() {
             Some("completed") => Ok(took),
             status => Err(Failure::no(format!("the steps ended as {status:?}"))),
         }
     }
+}
+
+/// The pipeline with its first step alone.
+fn one_step() -> String {
+    let without = |line: &&str| !line.contains("\"two\"") && !line.contains("\"three\"");
+    let lines: Vec<&str> = PIPELINE.lines().filter(without).collect();
+    lines.join("\n").replace("\"graph\"", "\"one\"")
 }
 
 fn timed(command: &mut Command) -> Result<Duration, Failure> {
@@ -217,17 +244,18 @@ fn goal(rows: &[Row]) -> Goal {
 
 fn text(rows: &[Row], goal: &Goal) -> String {
     let mut text = format!(
-        "{:>8} {:>18} {:>13} {:>10} {:>7}\n",
-        "files", "worktree add ms", "status ms", "step ms", "×git"
+        "{:>8} {:>18} {:>13} {:>10} {:>7} {:>10}\n",
+        "files", "worktree add ms", "status ms", "step ms", "×git", "first ms"
     );
     for row in rows {
         text.push_str(&format!(
-            "{:>8} {:>18} {:>13} {:>10} {:>7.2}\n",
+            "{:>8} {:>18} {:>13} {:>10} {:>7.2} {:>10}\n",
             row.files,
             row.add.as_millis(),
             row.status.as_millis(),
             row.step.as_millis(),
-            row.step.as_secs_f64() / (row.add + row.status).as_secs_f64()
+            row.step.as_secs_f64() / (row.add + row.status).as_secs_f64(),
+            row.first.as_millis(),
         ));
     }
     text.push('\n');
@@ -243,6 +271,7 @@ fn shown(rows: &[Row], goal: &Goal) -> Value {
             "worktree_add_s": seconds(row.add),
             "status_s": seconds(row.status),
             "step_s": seconds(row.step),
+            "first_s": seconds(row.first),
         })
     });
     json!({ "rows": rows.collect::<Vec<_>>(), "goals": [goal.json()] })
@@ -253,6 +282,7 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
         json: false,
         rounds: 3,
         files: vec![20_000, 100_000],
+        folder: None,
         program: None,
     };
     let mut rest = arguments.iter().map(String::as_str);
@@ -266,10 +296,14 @@ fn parse(arguments: &[String]) -> Result<Options, Failure> {
                 let list = list.map(|one| super::number(Some(one)));
                 options.files = list.collect::<Result<_, _>>()?;
             }
-            "--program" => {
-                let path = rest.next();
-                let path = path.ok_or_else(|| Failure::usage("--program needs a path", HELP))?;
-                options.program = Some(PathBuf::from(path));
+            "--in" | "--program" => {
+                let path = rest.next().map(PathBuf::from);
+                let missing = format!("{argument} needs a path");
+                let path = path.ok_or_else(|| Failure::usage(missing, HELP))?;
+                match argument {
+                    "--in" => options.folder = Some(path),
+                    _ => options.program = Some(path),
+                }
             }
             unknown => {
                 let problem = format!("bench --steps does not know `{unknown}`");
@@ -295,11 +329,19 @@ mod tests {
             json: true,
             rounds: 2,
             files: vec![10, 20],
+            folder: Some("b".into()),
             program: Some("a".into()),
         };
-        let line = "--rounds 2 --steps --program a --files 10,20 --json";
+        let line = "--rounds 2 --steps --program a --files 10,20 --in b --json";
         assert_eq!(parsed(line), Ok(few));
-        for line in ["--rounds 0", "--files", "--files 1,,2", "--program", "fast"] {
+        for line in [
+            "--rounds 0",
+            "--files",
+            "--files 1,,2",
+            "--program",
+            "--in",
+            "fast",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }
@@ -311,6 +353,7 @@ mod tests {
             add: Duration::from_millis(800),
             status: Duration::from_millis(200),
             step: Duration::from_millis(step),
+            first: Duration::from_millis(step),
         };
         let met = |rows: &[Row]| goal(rows).is_met();
         assert_eq!(met(&[row(1_000), row(2_000)]), Some(true));

@@ -1,27 +1,132 @@
-//! One call of `cargo test`, and the failed tests once more at the end: the end of a long output
+//! Runs test binaries, two at a time, and tells the failed tests once more at the end: the end of a long output
 //! says what failed and why.
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
 
+use super::binaries::TestBinary;
 use crate::failure::Failure;
 use crate::output::say;
 
 /// Of what a failed test printed, as much as is repeated.
 const MOST_LINES: usize = 15;
 
-/// Runs the tests. The harness prints a dot for a test that passes, and everything of a test that fails.
-pub(super) fn run(command: &mut Command) -> Result<(), Failure> {
-    let name = "cargo test";
-    let mut cargo = command
+/// The last tests of a binary leave cores idle, so the next binary already runs beside it.
+const AT_ONCE: usize = 2;
+
+/// Binaries that run long begin first.
+const LONGEST: [&str; 4] = ["host", "cli", "headless", "pg_store"];
+
+/// One binary, and the tests of it that are left out, by their whole names.
+pub(super) struct Part {
+    pub binary: TestBinary,
+    pub left_out: Vec<String>,
+}
+
+/// What every call of a test binary gets.
+pub(super) struct Setting {
+    pub threads: usize,
+    pub environment: Vec<(&'static str, String)>,
+}
+
+/// Runs every binary, also after one has failed.
+pub(super) fn run(mut parts: Vec<Part>, setting: &Setting) -> Result<(), Failure> {
+    parts.sort_by_key(|part| {
+        let place = LONGEST.iter().position(|name| *name == part.binary.target);
+        place.unwrap_or(LONGEST.len())
+    });
+    let commands = parts
+        .iter()
+        .map(|part| (part.name(), part.command(setting)));
+    run_all(commands.collect())
+}
+
+impl Part {
+    fn name(&self) -> String {
+        format!(
+            "{} of {}",
+            self.binary.target,
+            self.binary.package.display()
+        )
+    }
+
+    fn command(&self, setting: &Setting) -> Command {
+        let mut command = self.binary.command();
+        command.arg("--quiet");
+        if !self.left_out.is_empty() {
+            // Otherwise a name that is a part of another one leaves that out, too.
+            command.arg("--exact");
+        }
+        for test in &self.left_out {
+            command.args(["--skip", test]);
+        }
+        command.env("RUST_TEST_THREADS", setting.threads.to_string());
+        command.envs(
+            setting
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        );
+        command
+    }
+}
+
+type Named = (String, Command);
+
+fn run_all(commands: VecDeque<Named>) -> Result<(), Failure> {
+    let (queue, failures) = (Mutex::new(commands), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((name, command)) = next(&queue) {
+                    if let Err(failure) = run_one(&name, command) {
+                        lock(&failures).push(failure.with_causes());
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::no(failures.join("\n")))
+    }
+}
+
+fn next(queue: &Mutex<VecDeque<Named>>) -> Option<Named> {
+    lock(queue).pop_front()
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs one binary. What it prints comes in one piece when it ends, so that two do not mix.
+fn run_one(name: &str, mut command: Command) -> Result<(), Failure> {
+    let began = Instant::now();
+    let mut process = command
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(Failure::program(name))?;
-    let output = cargo.stdout.take();
+    let mut printed = String::new();
+    let output = process.stdout.take();
     let failed = output.map_or_else(FailedTests::default, |output| {
-        read_on(output, |line| say(line))
+        read_on(output, |line| printed.push_str(&format!("{line}\n")))
     });
-    let status = cargo.wait().map_err(Failure::program(name))?;
+    let status = process.wait().map_err(Failure::program(name))?;
+    let seconds = began.elapsed().as_secs_f32();
+    say(format_args!(
+        "-- {name}, {seconds:.1} s{}",
+        printed.trim_end()
+    ));
     if status.success() {
         return Ok(());
     }
@@ -31,8 +136,7 @@ pub(super) fn run(command: &mut Command) -> Result<(), Failure> {
     )))
 }
 
-/// Shows each line as it arrives.
-fn read_on(output: impl Read, show: impl Fn(&str)) -> FailedTests {
+fn read_on(output: impl Read, mut show: impl FnMut(&str)) -> FailedTests {
     let mut failed = FailedTests::default();
     let mut lines = BufReader::new(output);
     let mut line = Vec::new();
@@ -110,8 +214,11 @@ mod tests {
 
     #[test]
     fn a_command_that_fails_without_a_failed_test_fails() {
-        let failure = run(&mut Command::new("false")).unwrap_err();
-        assert!(!failure.to_string().contains("failed test:"));
-        run(&mut Command::new("true")).unwrap();
+        let named = |program: &str| (program.to_owned(), Command::new(program));
+        let both = VecDeque::from([named("true"), named("false"), named("true")]);
+        let failure = run_all(both).unwrap_err().to_string();
+        assert!(failure.starts_with("false failed:"), "{failure}");
+        assert!(!failure.contains("failed test:"), "{failure}");
+        run_all(VecDeque::from([named("true")])).unwrap();
     }
 }

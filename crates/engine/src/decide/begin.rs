@@ -168,10 +168,13 @@ fn params(
         .find(|name| !definition.params.contains_key(*name))
     {
         let known: Vec<&str> = definition.params.keys().map(ParamName::as_str).collect();
-        return Err(format!(
-            "there is no parameter '{name}' (there are: {})",
-            known.join(", ")
-        ));
+        return Err(match known.as_slice() {
+            [] => format!("there is no parameter '{name}': this pipeline has none"),
+            known => format!(
+                "there is no parameter '{name}' (there are: {})",
+                known.join(", ")
+            ),
+        });
     }
     let mut params = BTreeMap::new();
     for (name, param) in &definition.params {

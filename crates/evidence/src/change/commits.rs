@@ -18,7 +18,7 @@ pub fn commit_change(project: &Project, from: &str, to: &str) -> Result<PictureC
     command.args([from, to]).stderr(Stdio::null());
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
-        return Err("git cannot compare the commits of the step".to_owned());
+        return Err("git cannot compare the two commits".to_owned());
     }
     let paths = output.stdout.split(|byte| *byte == 0);
     let paths = paths.filter_map(|path| std::str::from_utf8(path).ok());

@@ -7,11 +7,12 @@ use std::io::Read as _;
 
 use super::LARGEST;
 use super::old_text::OldTexts;
-use super::texts::{ChangedText, MOST_FILES, Side, candidates, side};
+use super::texts::{ChangedText, ChangedTexts, MOST_FILES, Side, Since, candidates, side};
 use crate::beneath::{self, Refused};
 use crate::git::Git;
 use crate::look_context::LookContext;
 use crate::path::artifact_path;
+use crate::tree;
 
 /// More text than this is not kept in one picture.
 const MOST_TEXT: usize = 8 * 1024 * 1024;
@@ -97,6 +98,21 @@ impl TreePicture {
         let all = files.len();
         files.truncate(MOST_FILES);
         Ok(PictureChange { files, all })
+    }
+}
+
+impl TreePicture {
+    /// What has changed since in the tree that evidence is bound to: without artifacts and caches of tools.
+    pub fn change_of_tree(&self, looking: &LookContext<'_>) -> Result<ChangedTexts, String> {
+        let mut change = self.change(looking)?;
+        let found = change.files.len();
+        let counts = tree::counting(looking);
+        change.files.retain(|file| counts(&file.path));
+        Ok(ChangedTexts {
+            since: Since::Start,
+            all: change.all - (found - change.files.len()),
+            files: change.files,
+        })
     }
 }
 

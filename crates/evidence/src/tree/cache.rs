@@ -43,8 +43,17 @@ impl StatKey {
         }
     }
 
-    fn is_racy(&self, now: i64) -> bool {
-        self.modified.max(self.changed) > now.saturating_sub(RACY_NANOSECONDS)
+    /// When a program last changed the file, by the clock of its disk.
+    pub(super) fn changed(&self) -> i64 {
+        self.changed
+    }
+
+    pub(super) fn device(&self) -> u64 {
+        self.device
+    }
+
+    fn is_racy(&self, settled: i64) -> bool {
+        self.modified.max(self.changed) >= settled
     }
 
     fn bytes(&self) -> [u8; Self::LENGTH] {
@@ -113,7 +122,8 @@ impl LastLook {
 /// What is known of the files of a tree, in the order of their paths.
 pub(super) struct Cache {
     path: Option<PathBuf>,
-    now: i64,
+    /// A file with a time from this moment on may change again with the same times.
+    settled: i64,
     bytes: Vec<u8>,
     /// Where the entry of each file begins.
     entries: Vec<usize>,
@@ -144,18 +154,23 @@ impl Cache {
         let last = bytes.get(HEADER.len()..FIRST).and_then(LastLook::read);
         Self {
             path,
-            now: now(),
+            settled: now().saturating_sub(RACY_NANOSECONDS),
             last: last.filter(|_| entries.is_some()),
             entries: entries.unwrap_or_default(),
             bytes,
         }
     }
 
+    /// The same for a caller who knows the moment before which no file can change any more.
+    pub(super) fn settled_before(self, settled: i64) -> Self {
+        Self { settled, ..self }
+    }
+
     /// It knows nothing and saves nothing.
     pub(super) fn none() -> Self {
         Self {
             path: None,
-            now: 0,
+            settled: 0,
             bytes: Vec::new(),
             entries: Vec::new(),
             last: None,
@@ -193,7 +208,8 @@ impl Cache {
         &self,
         files: impl Iterator<Item = (&'f [u8], &'f ReadFile)> + Clone,
     ) -> Unsaved<'_> {
-        let can_be_trusted = |file: &ReadFile| file.was_known || !file.stat_key.is_racy(self.now);
+        let can_be_trusted =
+            |file: &ReadFile| file.was_known || !file.stat_key.is_racy(self.settled);
         let all = files.clone().count();
         let files = files.filter(|(_, file)| can_be_trusted(file));
         let trusted = files.clone().count();
@@ -371,7 +387,7 @@ mod tests {
         let (folder, root) = (tempfile::tempdir().unwrap(), Path::new("/p"));
         let cache = Cache::load(Some(folder.path()), root);
         let young = StatKey {
-            changed: cache.now,
+            changed: cache.settled,
             ..key(1)
         };
         for was_known in [false, true] {

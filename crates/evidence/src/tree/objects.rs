@@ -3,16 +3,21 @@
 //! A file that has not changed since it was last named is known by its stamp. The stamps are ours: those in
 //! git's index are not used, because an agent can write them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use engine::Hash;
+use rustix::fs::{FileType, Stat};
 
 use super::cache::{Cache, ReadFile, StatKey};
+use super::listing::{self, Begun, Standing};
 use super::manifest::EntryKind;
 use super::naming::Naming;
-use super::reading::{self, Found};
+use super::reading::{self, Found, LookingAhead};
 use crate::beneath::{self, Folder};
 use crate::error::Error;
+use crate::project::Project;
 
 /// The hash function of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +33,9 @@ pub struct TreeObject {
     /// In hexadecimal digits, as git writes it.
     pub name: String,
 }
+
+/// Paths in their order, with what is there; nothing where there is no file or link.
+pub type ListedObjects = Vec<(Vec<u8>, Option<TreeObject>)>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectKind {
@@ -90,13 +98,62 @@ impl ObjectFormat {
     }
 }
 
+/// How often to ask for the time of a disk, and the pause between. A disk with times in seconds does not
+/// get on within that.
+const CLOCK_TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(1);
+
 impl ObjectStamps {
+    /// What is at each path that git tracks or does not ignore, and at these paths; sorted. While git lists
+    /// the files, we look at those that are known.
+    pub fn list(&self, project: &Project, more: Vec<Vec<u8>>) -> Result<ListedObjects, Error> {
+        let naming = self.format.naming();
+        let (begun, ahead) = Begun::begin(project, || {
+            LookingAhead::begin(&self.root, Cache::at(Some(self.file.clone())), naming)
+        })?;
+        let ahead = ahead.finish();
+        let mut files = super::sources(begun.finish(&ahead)?);
+        files.extend(listing::all(more, Standing::Named));
+        listing::sort(&mut files);
+        let found = ahead.read(&self.root, &files)?;
+        ahead.unsaved(&files, &found).save(None);
+        let objects = found.iter().map(|found| self.object(found));
+        Ok(files
+            .into_iter()
+            .map(|file| file.path)
+            .zip(objects)
+            .collect())
+    }
+
     /// What is at each of these paths, which are sorted; nothing where there is no file or link, or where a
     /// link is on the way.
     pub fn objects(&self, files: &[&[u8]]) -> Result<Vec<Option<TreeObject>>, Error> {
         let cache = Cache::at(Some(self.file.clone()));
         let found = reading::named(&self.root, files, &cache, self.format.naming())?;
         Ok(found.iter().map(|found| self.object(found)).collect())
+    }
+
+    /// The files among these paths, which are sorted, that are as they were when they were remembered. None
+    /// is read.
+    pub fn unchanged(&self, files: &[&[u8]]) -> Vec<Option<TreeObject>> {
+        let cache = Cache::at(Some(self.file.clone()));
+        let Ok(root) = Folder::open(&self.root) else {
+            return vec![None; files.len()];
+        };
+        let mut stats = Stats::below(&root);
+        let mut place = 0;
+        let unchanged = files.iter().map(|path| {
+            let stat = stats.of(path)?;
+            place = cache.place(path, place);
+            let hash = cache.hash_at(place, path, &StatKey::of(&stat))?;
+            let kind = match stat.st_mode & 0o100 {
+                0 => ObjectKind::File,
+                _ => ObjectKind::Program,
+            };
+            let name = self.format.text(&hash);
+            Some(TreeObject { kind, name })
+        });
+        unchanged.collect()
     }
 
     fn object(&self, found: &Found) -> Option<TreeObject> {
@@ -112,30 +169,76 @@ impl ObjectStamps {
 
     /// Remembers files that git has just written into a worktree in which nobody works yet: sorted paths
     /// with the names of their objects.
+    ///
+    /// They were written just now. They count as known all the same when the clock of the disk has got on
+    /// since: whatever is written later has a later time.
     pub fn remember<'f>(&self, files: impl Iterator<Item = (&'f [u8], &'f str)>) {
-        let cache = Cache::at(Some(self.file.clone()));
         let Ok(root) = Folder::open(&self.root) else {
             return;
         };
-        let mut open: (&[u8], Option<Folder>) = (b"", None);
+        let mut stats = Stats::below(&root);
         let read = |(path, name): (&'f [u8], &str)| {
-            let (above, last) = beneath::split(path);
-            if open.1.is_none() || open.0 != above {
-                open = (above, root.descend_path(above).ok());
-            }
-            let stat = open.1.as_ref()?.stat(last).ok()?;
-            let is_file = beneath::kind(&stat) == rustix::fs::FileType::RegularFile;
             let file = ReadFile {
-                stat_key: StatKey::of(&stat),
+                stat_key: StatKey::of(&stats.of(path)?),
                 hash: self.format.hash(name)?,
                 was_known: false,
             };
-            is_file.then_some((path, file))
+            Some((path, file))
         };
         let read: Vec<(&[u8], ReadFile)> = files.filter_map(read).collect();
+        let mut cache = Cache::at(Some(self.file.clone()));
+        if let Some(now) = self.moment_after(read.iter().map(|(_, file)| &file.stat_key)) {
+            cache = cache.settled_before(now);
+        }
         let read = read.iter().map(|(path, file)| (*path, file));
         cache.unsaved(read).save(None);
     }
+
+    /// A time of the disk on which all of these are, later than each of theirs.
+    fn moment_after<'k>(&self, files: impl Iterator<Item = &'k StatKey> + Clone) -> Option<i64> {
+        let newest = files.clone().map(StatKey::changed).max()?;
+        let device = files.clone().next()?.device();
+        let is_there = |now: &StatKey| now.device() == device;
+        if !files.clone().all(is_there) {
+            return None;
+        }
+        for _ in 0..CLOCK_TRIES {
+            let now = disk_time(self.file.parent()?)?;
+            if is_there(&now) && now.changed() > newest {
+                return Some(now.changed());
+            }
+            thread::sleep(BETWEEN_TRIES);
+        }
+        None
+    }
+}
+
+/// The status of regular files. Consecutive ones mostly share a folder.
+struct Stats<'r, 'f> {
+    root: &'r Folder,
+    open: (&'f [u8], Option<Folder>),
+}
+
+impl<'r, 'f> Stats<'r, 'f> {
+    fn below(root: &'r Folder) -> Self {
+        let open = (b"".as_slice(), None);
+        Self { root, open }
+    }
+
+    fn of(&mut self, path: &'f [u8]) -> Option<Stat> {
+        let (above, last) = beneath::split(path);
+        if self.open.1.is_none() || self.open.0 != above {
+            self.open = (above, self.root.descend_path(above).ok());
+        }
+        let stat = self.open.1.as_ref()?.stat(last).ok()?;
+        (beneath::kind(&stat) == FileType::RegularFile).then_some(stat)
+    }
+}
+
+/// The status of a file that is written now.
+fn disk_time(folder: &Path) -> Option<StatKey> {
+    let file = tempfile::tempfile_in(folder).ok()?;
+    Some(StatKey::of(&rustix::fs::fstat(&file).ok()?))
 }
 
 #[cfg(test)]
@@ -216,6 +319,24 @@ mod tests {
         let two = named(&stamps, "a").unwrap();
         assert_eq!(two.name, by_git(&stamps, "a"));
         assert_ne!(one, two);
+    }
+
+    #[test]
+    fn files_that_git_has_just_written_are_not_read_again() {
+        let (_folder, stamps) = place(ObjectFormat::Sha1);
+        fs::write(stamps.root.join("a"), "one").unwrap();
+        let other = "0123456789abcdef0123456789abcdef01234567";
+        stamps.remember([(b"a".as_slice(), other)].into_iter());
+        assert_eq!(named(&stamps, "a").unwrap().name, other);
+        // Whatever changes the file shows, also what leaves its length and its time as they were.
+        let was = fs::metadata(stamps.root.join("a"))
+            .unwrap()
+            .modified()
+            .unwrap();
+        fs::write(stamps.root.join("a"), "two").unwrap();
+        let file = fs::File::options().write(true).open(stamps.root.join("a"));
+        file.unwrap().set_modified(was).unwrap();
+        assert_eq!(named(&stamps, "a").unwrap().name, by_git(&stamps, "a"));
     }
 
     #[test]

@@ -25,9 +25,6 @@ const MANY: usize = 10_000;
 /// So many files a thread takes at once.
 const PART: usize = 2_000;
 
-/// How a tree names contents.
-const NAMING: Naming = Naming::Content;
-
 /// How often a file is read that changes its length meanwhile.
 const MOST_READS: usize = 3;
 
@@ -48,6 +45,7 @@ pub(super) enum Found {
 /// The files of the last look, looked at again before anybody knows whether they still count.
 pub(super) struct AheadOfList {
     cache: Cache,
+    naming: Naming,
     /// What is at each path of the cache; nothing if one of them could not be read.
     found: Vec<Found>,
 }
@@ -57,16 +55,21 @@ impl AheadOfList {
     pub(super) fn nothing() -> Self {
         Self {
             cache: Cache::none(),
+            naming: Naming::Content,
             found: Vec::new(),
         }
     }
 
     /// Looks at few files.
-    fn look(root: &Path, cache: Cache) -> Self {
+    fn look(root: &Path, cache: Cache, naming: Naming) -> Self {
         // A file that cannot be read now is read again when it is known to count.
-        let found = in_threads(root, &cache.files(), (&cache, NAMING), 1);
+        let found = in_threads(root, &cache.files(), (&cache, naming), 1);
         let found = found.unwrap_or_default();
-        Self { cache, found }
+        Self {
+            cache,
+            naming,
+            found,
+        }
     }
 
     pub(super) fn cursor(&self) -> Cursor<'_> {
@@ -96,7 +99,8 @@ impl AheadOfList {
         let rest = paths.zip(&known);
         let rest = rest.filter(|(_, known)| known.is_none());
         let rest: Vec<&[u8]> = rest.map(|(path, _)| path).collect();
-        let mut read = in_threads(root, &rest, (&self.cache, NAMING), processors())?.into_iter();
+        let how = (&self.cache, self.naming);
+        let mut read = in_threads(root, &rest, how, processors())?.into_iter();
         let found = known.into_iter();
         let found = found.filter_map(|known| known.or_else(|| read.next()));
         Ok(found.collect())
@@ -142,6 +146,7 @@ pub(super) enum LookingAhead {
 pub(super) struct SharedLook {
     root: PathBuf,
     cache: Cache,
+    naming: Naming,
     next: AtomicUsize,
     found: Mutex<Vec<(usize, Vec<Found>)>>,
 }
@@ -149,7 +154,7 @@ pub(super) struct SharedLook {
 impl SharedLook {
     /// Looks until nothing is left. Where a file cannot be read now, its part is read again later.
     fn work(&self) {
-        let Ok(mut reader) = Reader::new(&self.root, &self.cache, NAMING) else {
+        let Ok(mut reader) = Reader::new(&self.root, &self.cache, self.naming) else {
             return;
         };
         loop {
@@ -177,19 +182,21 @@ impl SharedLook {
         }
         AheadOfList {
             cache: self.cache,
+            naming: self.naming,
             found,
         }
     }
 }
 
 impl LookingAhead {
-    pub(super) fn begin(root: &Path, cache: Cache) -> Self {
+    pub(super) fn begin(root: &Path, cache: Cache, naming: Naming) -> Self {
         if cache.count() < MANY {
-            return Self::Done(AheadOfList::look(root, cache));
+            return Self::Done(AheadOfList::look(root, cache, naming));
         }
         let shared = Arc::new(SharedLook {
             root: root.to_owned(),
             cache,
+            naming,
             next: AtomicUsize::new(0),
             found: Mutex::default(),
         });
@@ -233,7 +240,7 @@ impl Cursor<'_> {
 
     /// Paths in their order are found fastest.
     fn find(&mut self, path: &[u8]) -> Option<Found> {
-        let AheadOfList { cache, found } = self.ahead;
+        let AheadOfList { cache, found, .. } = self.ahead;
         self.next = cache.place(path, self.next);
         let is_there = cache.path_at(self.next) == Some(path);
         found.get(self.next).filter(|_| is_there).copied()

@@ -71,10 +71,10 @@ impl Bypass {
             .with("reason", reason);
         let lost = |_: &Workspace<'_>, _: &OpenRun| {
             let until = views::time::rfc3339(later(time));
-            Ok(format!(
+            Ok(Some(format!(
                 "Until {until} Gatewright refuses and holds nothing in this run: stages, gates and \
                  agents are not guarded. Every view of the run shows this."
-            ))
+            )))
         };
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (until, reason) = (later(time), reason.to_owned());

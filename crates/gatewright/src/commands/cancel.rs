@@ -30,7 +30,12 @@ impl Cancel {
         let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
         let command = KeyedCommand::new("cancel").with("reason", &self.reason);
-        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(irreversible::cancel_warning(opened));
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| {
+            Ok(irreversible::unless_over(
+                opened,
+                irreversible::cancel_warning,
+            ))
+        };
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let reason = self.reason.clone();
             Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())

@@ -8,9 +8,10 @@ use engine::{Beginning, Driver, ParamName, Pipeline, Reply, Run};
 use evidence::Project;
 use hosts::Program;
 use language::Sources;
-use runner::run_place;
+use runner::{delivery, run_place};
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError, Place};
+use runtime::drive_settings::DriveRequest;
 use runtime::failure::Failure;
 use runtime::runners::{self, Member};
 use runtime::workspace::Workspace;
@@ -75,6 +76,7 @@ impl DryRun {
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
         missing.extend(self.obstacles(context, &mut workspace, pipeline, run.as_ref())?);
+        missing.extend(no_remote(&project, pipeline, &drive)?);
         let (origin, trust) = origin_and_trust(
             context,
             &project,
@@ -115,11 +117,7 @@ impl DryRun {
             remarks: warnings.chain(lacking).map(Untrusted::new).collect(),
         };
         output.facts(|paint| plan.text(paint), || plan.json())?;
-        Ok(if plan.is_ready() {
-            Exit::Success
-        } else {
-            Exit::No
-        })
+        Ok(exit(&plan))
     }
 
     /// What else would prevent the start: answers without a question, and another run that writes to the
@@ -209,6 +207,14 @@ impl DryRun {
     }
 }
 
+fn exit(plan: &Plan<'_>) -> Exit {
+    if plan.is_ready() {
+        Exit::Success
+    } else {
+        Exit::No
+    }
+}
+
 /// The text of a definition, and what it compiles to.
 struct CompiledDefinition<'a> {
     sources: &'a Sources,
@@ -275,6 +281,22 @@ fn absent(needed: &NeededProgram) -> Option<String> {
         }
         ProgramState::Found { .. } => None,
     }
+}
+
+/// Why the branch of a completed run could not be pushed.
+fn no_remote(
+    project: &Project,
+    pipeline: &Pipeline,
+    drive: &DriveRequest,
+) -> Result<Option<String>, Failure> {
+    let needs = programs::delivery(pipeline.definition(), drive);
+    let Some(remote) = needs.and_then(|needs| needs.remote) else {
+        return Ok(None);
+    };
+    let is_known = project.is_git() && delivery::knows_remote(project, &remote)?;
+    Ok((!is_known).then(|| {
+        format!("the project has no remote {remote}: `git remote add {remote} ADDRESS` adds it")
+    }))
 }
 
 /// What the work needs in its worktree, and the project does not have.

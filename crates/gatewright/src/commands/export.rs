@@ -62,7 +62,7 @@ impl Export {
                 Failure::usage("--format md and --json cannot be combined").hint("remove --json")
             );
         }
-        let mut workspace = Workspace::for_reading(context)?;
+        let mut workspace = find_run::workspace(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
         let opened = workspace.opened(stored)?;
         if let Some(artifact) = &self.artifact {

@@ -13,6 +13,7 @@ use runtime::failure::Failure;
 use runtime::fleet_membership::AddressSource;
 use runtime::person_only;
 
+use super::start::fleet_queue::parse_name;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -38,10 +39,10 @@ pub(crate) struct Fleet {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// What this machine has, for `join`: a queued run may ask for it
-    #[arg(long = "label", value_name = "LABEL", value_parser = label)]
+    #[arg(long = "label", value_name = "LABEL", value_parser = parse_name)]
     labels: Vec<String>,
     /// The machine's name in the fleet, for `join` [default: its host name]
-    #[arg(long, value_name = "NAME", value_parser = label)]
+    #[arg(long, value_name = "NAME", value_parser = parse_name)]
     name: Option<String>,
     /// For `ship`: ship what is there now, and end
     #[arg(long)]
@@ -62,7 +63,7 @@ enum FleetAct {
 
 impl Fleet {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        // Whoever ships adds copies of what is there. Hooks of a session start it, too.
+        // Shipping adds copies of what is there. Hooks of a session start it, too.
         if self.act != FleetAct::Ship {
             person_only::require_person(context, "fleet", Held::Nobody)?;
         }
@@ -145,13 +146,4 @@ impl Fleet {
 pub(crate) fn built_without() -> Failure {
     Failure::refused("this gatewright was built without the fleet")
         .hint("install a released version, or build it with `--features fleet`")
-}
-
-/// A word that people type and databases compare.
-fn label(text: &str) -> Result<String, String> {
-    let is_fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if text.is_empty() || text.len() > 64 || !text.chars().all(is_fit) {
-        return Err("write 1 to 64 letters, digits, `-`, `_` or `.`".to_owned());
-    }
-    Ok(text.to_owned())
 }

@@ -2,11 +2,12 @@
 
 use engine::{Reply, RunId};
 use runtime::context::Context;
+use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::idempotency::{self, KeyedCommand};
 use runtime::person_only;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, find_run, ids, view_files, worker_environment};
+use runtime::{clock, find_run, ids, signs, view_files, worker_environment};
 use store::{Backend, Key, NewRun};
 
 use super::restore::find_point;
@@ -39,6 +40,11 @@ impl Fork {
         let mut workspace = Workspace::for_writing(context)?;
         let stored = find_run::find(&workspace, Some(&self.run))?;
         person_only::require_person(context, "fork", engine::held(&stored.run))?;
+        if context.fleet().is_some() {
+            let message = "a run of the fleet cannot be forked";
+            return Err(Failure::refused(message)
+                .hint("start a new one with `gatewright start --queue --fleet`"));
+        }
         let opened = workspace.opened(stored)?;
         let command = KeyedCommand::new("fork")
             .with("run", &opened.run().id)
@@ -50,11 +56,14 @@ impl Fork {
             output.say("a command with this key ran before: nothing was changed");
             // A power cut may have happened right after the run was stored.
             worker_environment::copy_older(&workspace.state, &opened.run().id, &earlier.run.id)?;
-            return tell_begun(&workspace.opened(earlier)?, output);
+            let opened = workspace.opened(earlier)?;
+            return tell_begun(&opened, signs::owner(&workspace, &opened), output);
         }
+        // The fork works where the other run works.
+        workspace.require_project(&opened)?;
         let entry = find_point(&workspace, &opened.run().id, &self.at)?;
         let forked = self.fork(&mut workspace, &opened, entry, &key)?;
-        tell_begun(&forked, output)
+        tell_begun(&forked, signs::owner(&workspace, &forked), output)
     }
 
     fn fork(
@@ -67,6 +76,10 @@ impl Fork {
         let OpenRun { stored, pipeline } = opened;
         let state = workspace.store.folded_at(&stored.run.id, entry)?;
         let id = self.id.clone().map_or_else(ids::run_id, Ok)?;
+        if workspace.store.run(&id)?.is_none() {
+            // Invariant: durable before the run, so that nobody drives the fork in another way.
+            DriveSettings::copy(&workspace.state, &stored.run.id, &id)?;
+        }
         let by = workspace.context.who();
         let decision = engine::fork(pipeline, &state, entry, &id, clock::now(), &by);
         if let Reply::Refuse(refusal) = &decision.reply {

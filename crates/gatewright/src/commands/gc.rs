@@ -9,9 +9,9 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::workspace::Workspace;
-use runtime::{check_environment, clock, duration, enrolment, find_run, unused_runs};
+use runtime::{check_environment, clock, duration, enrolment, find_run, lease_holder, unused_runs};
 use serde_json::json;
-use store::{Backend, Collect, Collected, RunSummary};
+use store::{Backend, Claim, Collect, Collected, RunSummary};
 
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
@@ -50,6 +50,14 @@ fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Fai
     };
     let mut going = workspace.store.runs(None)?;
     going.retain(|run| !find_run::is_active(run) && run.updated_at < before);
+    let mut free = Vec::new();
+    for run in going {
+        let held = workspace.store.lease(&run.id)?;
+        if held.is_none_or(|held| lease_holder::is_abandoned(&held)) {
+            free.push(run);
+        }
+    }
+    let going = free;
     for run in &going {
         let stored = workspace.store.run(&run.id)?;
         if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
@@ -111,6 +119,7 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     // Their work is kept on their branches while the runs are still known.
     let worktrees = place_gc::collect(&mut workspace)?.len() as u64;
     let earlier = workspace.store.runs(None)?;
+    release_abandoned(&mut workspace, &earlier)?;
     let collected = workspace.store.gc(&Collect {
         before,
         shrink: true,
@@ -141,6 +150,18 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     });
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
+}
+
+/// The store deletes no run that is held. A killed orchestrator cannot give its lease back.
+fn release_abandoned(workspace: &mut Workspace<'_>, runs: &[RunSummary]) -> Result<(), Failure> {
+    for run in runs.iter().filter(|run| !find_run::is_active(run)) {
+        let held = workspace.store.lease(&run.id)?;
+        if let Some(held) = held.filter(lease_holder::is_abandoned) {
+            let fence = held.fence;
+            workspace.store.claim(&run.id, &Claim::Release { fence })?;
+        }
+    }
+    Ok(())
 }
 
 fn told(collected: &Collected, worktrees: u64) -> String {

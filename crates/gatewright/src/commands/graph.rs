@@ -6,7 +6,6 @@ use engine::{Pipeline, Run};
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
-use runtime::workspace::Workspace;
 use runtime::{find_run, start_run};
 use serde_json::json;
 use store::{Backend, StoredEntry};
@@ -78,7 +77,7 @@ impl Graph {
     }
 
     fn of_run(&self, context: &Context, word: Option<&str>) -> Result<Drawn, Failure> {
-        let mut workspace = Workspace::for_reading(context)?;
+        let mut workspace = find_run::workspace(context)?;
         let stored = find_run::find(&workspace, word)?;
         let journal = match self.format {
             GraphFormat::Text | GraphFormat::Mermaid | GraphFormat::Dot => Vec::new(),

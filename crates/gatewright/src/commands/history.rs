@@ -4,7 +4,6 @@ use runtime::context::Context;
 use runtime::explain;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::workspace::Workspace;
 use serde_json::json;
 
 use crate::arguments::OfRun;
@@ -26,7 +25,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::for_reading(context)?;
+        let workspace = find_run::workspace(context)?;
         let stored = find_run::find_to_show(&workspace, self.of.run.as_deref())?;
         let last = self.last.unwrap_or(u64::MAX);
         let first = self

@@ -8,7 +8,7 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::import_run::{self, Trusted};
 use runtime::workspace::Workspace;
-use runtime::{person_only, view_files};
+use runtime::{person_only, signs, view_files};
 use store::Backup;
 
 use super::start::tell_begun;
@@ -45,8 +45,12 @@ impl Import {
         let mut workspace = Workspace::for_writing(context)?;
         let opened = import_run::import(&mut workspace, &backup, trusted)?;
         let opened = view_files::render(&mut workspace, opened);
-        output.say("imported: the run goes on from where it was");
-        tell_begun(&opened, output)
+        output.say(if engine::is_over(&opened.pipeline, opened.run()) {
+            "imported: the run is over, and its journal can be read"
+        } else {
+            "imported: the run goes on from where it was"
+        });
+        tell_begun(&opened, signs::owner(&workspace, &opened), output)
     }
 }
 

@@ -21,8 +21,7 @@ pub(crate) struct InboxCommand {}
 impl InboxCommand {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut found = waiting(context)?;
-        if let Some(fleet) = fleet_link::besides_home(context, output) {
-            let more = waiting(&fleet)?;
+        if let Some(more) = fleet_link::besides_home(context, output, waiting) {
             let entries = [found.inbox.entries(), more.inbox.entries()].concat();
             found.inbox = Inbox::new(entries);
             found.unreadable.extend(more.unreadable);

@@ -166,8 +166,27 @@ impl Init {
             (false, _) => Err(Failure::refused(
                 "nothing was written, because there is no terminal to confirm at",
             )
-            .hint("type `gatewright init --yes`")),
+            .hint(format!("type `{}`", self.confirmed()))),
         }
+    }
+
+    /// The same command, confirmed.
+    fn confirmed(&self) -> String {
+        let mut words = vec!["gatewright".to_owned(), "init".to_owned()];
+        words.extend(self.pipeline.clone());
+        for (is_given, option) in [
+            (self.shared, "--shared"),
+            (self.user, "--user"),
+            (self.force, "--force"),
+            (self.allow, "--allow"),
+            (true, "--yes"),
+        ] {
+            words.extend(is_given.then(|| option.to_owned()));
+        }
+        if let Some(folder) = &self.plugin {
+            words.extend(["--plugin".to_owned(), folder.display().to_string()]);
+        }
+        engine::shell_words(&words)
     }
 
     fn make_plugin(

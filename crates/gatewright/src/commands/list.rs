@@ -3,7 +3,7 @@
 use runtime::clock;
 use runtime::context::Context;
 use runtime::facts::{RunRows, RunsReader};
-use runtime::failure::Failure;
+use runtime::failure::{Failure, FailureKind};
 use runtime::find_run;
 use runtime::workspace::Workspace;
 use serde_json::json;
@@ -37,8 +37,11 @@ impl List {
             Some(mut workspace) => self.find(&mut workspace)?,
             None => Found::nothing(),
         };
-        if let Some(fleet) = fleet_link::besides_home(context, output) {
-            found = found.and(self.find(&mut Workspace::for_reading(&fleet)?)?);
+        let of_fleet = fleet_link::besides_home(context, output, |fleet| {
+            self.find(&mut Workspace::for_reading(fleet)?)
+        });
+        if let Some(more) = of_fleet {
+            found = found.and(more);
         }
         let Found {
             listed: RunRows { rows, unreadable },
@@ -47,7 +50,7 @@ impl List {
         } = found;
         if rows.is_empty() && output.format() == Format::Text {
             output.say(match hidden {
-                0 => "no runs; type `gatewright start PIPELINE --task TEXT` to start one",
+                0 => "no runs; `gatewright run PIPELINE --task TEXT` starts one",
                 _ => "no active runs; `gatewright list --all` shows finished runs",
             });
         }
@@ -79,7 +82,7 @@ impl List {
         match find_run::of_project(workspace) {
             _ if self.all => Ok(workspace.store.runs(None)?),
             // A project without a remote has no runs in the fleet.
-            Err(_) if is_fleet => Ok(Vec::new()),
+            Err(failure) if is_fleet && failure.kind == FailureKind::Refused => Ok(Vec::new()),
             found => found,
         }
     }

@@ -16,7 +16,7 @@ use crate::output::{Format, Output};
 
 /// Merge the branch of a completed run into your tree
 ///
-/// Works in the tree in which the run was started. If both sides changed the same lines, prints the
+/// Works in the tree in which the run was started; for a run of the fleet, in the clone of its project in which you type it. If both sides changed the same lines, prints the
 /// files and changes nothing. After a merge, removes the run's worktree; its branch stays.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Merge {
@@ -40,8 +40,11 @@ impl Merge {
             BranchMerge::Merged { commit, .. } => {
                 let by = context.who().name();
                 let message = format!("{by} merged its branch, as {}", short(&commit));
+                let is_here = !workspace.is_elsewhere(&opened);
                 transact::remark(&mut workspace, opened, None, &message)?;
-                place_gc::collect_one(&mut workspace, &run)?;
+                if is_here {
+                    place_gc::collect_one(&mut workspace, &run)?;
+                }
                 Ok(Exit::Success)
             }
         }

@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use install::disk::BaseFolder;
 
-/// Create a pipeline from a template or from another pipeline
+/// Create a pipeline from a template or a recipe, or from another pipeline
 ///
 /// Writes the definition (.gatewright/NAME.toml), its scenarios (.gatewright/NAME.md), and the
 /// agents, commands and other files that belong to it. The result passes `gatewright lint`. Edit it
@@ -27,7 +27,7 @@ pub(crate) struct New {
     /// The name of the new pipeline
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
-    /// The template to copy [default: minimal]
+    /// The template or recipe to copy; `--list` shows them [default: minimal]
     #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["from", "extends"])]
     template: Option<String>,
     /// Copy this pipeline instead of a template (a name or a path)
@@ -37,7 +37,7 @@ pub(crate) struct New {
     /// a file in .gatewright, such as base.toml
     #[arg(long, value_name = "PIPELINE")]
     extends: Option<String>,
-    /// List the templates
+    /// List the templates and recipes
     #[arg(long, conflicts_with_all = ["name", "template", "from", "extends"])]
     list: bool,
 }
@@ -117,7 +117,7 @@ fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
 fn from_template(word: &str, name: &PipelineName) -> Result<Made, DefinitionError> {
     let Some(template) = template::find(word) else {
         let failure = Failure::not_found(format!("there is no template '{word}'"));
-        let names = || template::all().iter().map(|template| template.name);
+        let names = || template::all().map(|template| template.name);
         return Err(match engine::nearest(word, names()) {
             Some(near) => failure.hint(format!("did you mean {near}?")),
             None => failure.hint(format!(
@@ -230,10 +230,9 @@ fn tell(
     let text: String = paths.iter().map(|path| format!("{path}\n")).collect();
     let json = || json!({ "pipeline": name.as_str(), "files": paths });
     output.facts(|_| text.clone(), json)?;
-    let main = paths.first().copied().unwrap_or_default();
     for (command, does) in [
         (
-            format!("gatewright lint {main}"),
+            format!("gatewright lint {name}"),
             "checks it after you edit it",
         ),
         (format!("gatewright test {name}"), "runs its scenarios"),
@@ -256,7 +255,7 @@ fn tell(
 }
 
 fn list(output: &mut Output) -> Result<Exit, Failure> {
-    let templates = template::all();
+    let templates: Vec<_> = template::all().collect();
     let text = |paint: Paint| {
         let width = templates.iter().map(|it| it.name.len()).max().unwrap_or(0);
         let line = |name: &str, about: &str| {
@@ -266,7 +265,7 @@ fn list(output: &mut Output) -> Result<Exit, Failure> {
         templates.iter().map(|it| line(it.name, it.about)).collect()
     };
     let json = || {
-        let one = |it: &template::Template| json!({ "name": it.name, "about": it.about });
+        let one = |it: &&template::Template| json!({ "name": it.name, "about": it.about });
         json!({ "templates": templates.iter().map(one).collect::<Vec<_>>() })
     };
     output.facts(text, json)?;

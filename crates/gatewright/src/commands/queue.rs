@@ -61,6 +61,11 @@ impl Queue {
 
     fn place(&self, context: &Context, output: &mut Output, run: &str) -> Result<Exit, Failure> {
         person_only::require_person(context, "queue", Held::Nobody)?;
+        if context.fleet().is_some() {
+            let message = "the order of the fleet's queue cannot be changed";
+            return Err(Failure::refused(message)
+                .hint("`gatewright cancel RUN` takes one out that is before it"));
+        }
         let mut workspace = Workspace::for_writing(context)?;
         let run = queued_run(&workspace, run)?;
         let (place, words) = match &self.place.before {

@@ -89,7 +89,7 @@ impl Report {
             decided.reply = Reply::Done;
         }
         self.explain(&mut decided);
-        report::tell(&decided, output)
+        report::tell(&workspace, &decided, output)
     }
 
     fn command(&self) -> KeyedCommand<'static> {
@@ -168,7 +168,7 @@ impl Report {
     /// Where to write or fix the artifact.
     fn place(&self, opened: &OpenRun, fault: &ArtifactFault) -> Option<String> {
         let name = &fault.artifact;
-        let actions = report::next(opened).actions;
+        let actions = report::next(opened, views::Owner::There).actions;
         let mut specs = actions.iter().flat_map(|action| &action.leaves);
         let spec = specs.find(|spec| spec.name == *name)?;
         let is_given = self.artifacts.iter().any(|(given, _)| given == name);

@@ -36,7 +36,7 @@ impl Reset {
         let command = KeyedCommand::new("reset").with("reason", &self.reason);
         let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
-            return report::tell(&decided, output);
+            return report::tell(&workspace, &decided, output);
         }
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             Ok(Happening::Person(PersonEvent::ResetAsked {
@@ -47,14 +47,16 @@ impl Reset {
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
             // The engine will refuse and record that, so we make no backup.
             let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
-            return report::tell(&decided, output);
+            return report::tell(&workspace, &decided, output);
         }
+        let opened = workspace.opened(stored.clone())?;
+        workspace.require_project(&opened)?;
         confirmed(context, &stored.run, "reset", &lost(&stored.run))?;
         let name = mark(&mut workspace, &stored, &key)?;
         let run = stored.run.id.clone();
         let backup = backup::write(&workspace, &run, &name)?;
         let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
-        let exit = report::tell(&decided, output)?;
+        let exit = report::tell(&workspace, &decided, output)?;
         if exit == Exit::Success {
             output.say(&format!("the backup is in {}", backup.display()));
             output.say(&format!(

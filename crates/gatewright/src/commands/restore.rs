@@ -37,12 +37,13 @@ impl Restore {
             .with("point", &self.point)
             .with("reason", &self.reason);
         let lost = |workspace: &Workspace<'_>, opened: &OpenRun| {
+            workspace.require_project(opened)?;
             let entry = find_point(workspace, &opened.run().id, &self.point)?;
             let last = opened.stored.version;
-            Ok(format!(
+            Ok(Some(format!(
                 "The run returns to its entry {entry}: the entries after it, up to {last}, no longer \
                  count. Its history stays, and the files of the project do not change."
-            ))
+            )))
         };
         let make = |workspace: &Workspace<'_>, opened: &OpenRun| {
             let run = &opened.run().id;

@@ -5,7 +5,6 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::person_only;
-use runtime::workspace::Workspace;
 
 use crate::arguments::OfRun;
 use crate::drive_and_show;
@@ -30,7 +29,7 @@ pub(crate) struct Resume {
 impl Resume {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "resume", Held::Nobody)?;
-        let workspace = Workspace::for_reading(context)?;
+        let workspace = find_run::workspace(context)?;
         let run = find_run::find(&workspace, self.of.run.as_deref())?.run.id;
         drop(workspace);
         if context.fleet().is_some() {

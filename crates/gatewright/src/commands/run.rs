@@ -56,7 +56,7 @@ impl Run {
             };
             let exit = drive_and_show::drive(context, output, &run, &options)?;
             if exit != Exit::Success {
-                tell_rest(output, tasks.len() - number - 1);
+                tell_rest(output, &tasks[number + 1..]);
                 return Ok(exit);
             }
         }
@@ -117,8 +117,9 @@ impl Run {
 }
 
 /// Does not start the next tasks: the same problem may stop them, too.
-fn tell_rest(output: &mut Output, rest: usize) {
-    if rest > 0 {
-        output.say(&format!("{rest} more tasks were not started"));
+fn tell_rest(output: &mut Output, rest: &[String]) {
+    for task in rest {
+        let first = task.lines().next().unwrap_or_default();
+        output.say(&format!("not started: {}", views::line(first)));
     }
 }

@@ -37,7 +37,12 @@ impl Skip {
         let command = KeyedCommand::new("skip")
             .with_all("as", self.outcome.iter().map(ToString::to_string))
             .with("reason", &self.reason);
-        let lost = |_: &Workspace<'_>, opened: &OpenRun| Ok(irreversible::skip_warning(opened));
+        let lost = |_: &Workspace<'_>, opened: &OpenRun| {
+            Ok(irreversible::unless_over(
+                opened,
+                irreversible::skip_warning,
+            ))
+        };
         let make = |_: &Workspace<'_>, _: &OpenRun| {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::Person(PersonEvent::SkipAsked { outcome, reason }).into())

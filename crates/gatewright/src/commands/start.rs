@@ -20,7 +20,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{
     clock, find_run, params, person_only, session_run, shipping, start_time, task_graph_file,
 };
-use views::Style;
+use views::{Owner, Style};
 
 use self::fleet_queue::{FleetArguments, FleetQueue};
 use crate::arguments::Writing;
@@ -111,10 +111,10 @@ impl Start {
             return queue_tasks::queue(&self.new, file, self.at, fleet.as_ref(), context, output);
         }
         match self.started(context, output) {
-            Ok(Started::Run(opened)) => tell_begun(&opened, output),
+            Ok(Started::Run(opened)) => tell_begun(&opened, Owner::There, output),
             Ok(Started::Earlier(opened)) => {
                 output.say("a command with this key ran before: nothing was changed");
-                tell_begun(&opened, output)
+                tell_begun(&opened, Owner::There, output)
             }
             Ok(Started::Refused(refusal)) => {
                 output.say_in(Style::Bad, &views::refusal(&refusal));
@@ -190,7 +190,9 @@ impl Start {
                 "a guarded run needs a session of Claude Code, and this is not one",
             );
             return Err(failure
-                .hint("start it inside Claude Code, or add --by-hand")
+                .hint("start it inside Claude Code")
+                .hint("`gatewright run` starts the agents itself")
+                .hint("--by-hand starts a run that you drive with `gatewright report`")
                 .into());
         };
         let process = host::named_process(environment)?;
@@ -274,11 +276,15 @@ impl NewRunArguments {
 }
 
 /// Prints the id of a new run, and what comes next.
-pub(crate) fn tell_begun(opened: &OpenRun, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn tell_begun(
+    opened: &OpenRun,
+    owner: Owner,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     match output.format() {
-        Format::Json => output.json(&report::standing(opened))?,
+        Format::Json => output.json(&report::standing(opened, owner))?,
         Format::Text => {
-            let next = report::next(opened).text(output.paint());
+            let next = report::next(opened, owner).text(output.paint());
             output.text(&format!("{}\n\n{next}", opened.run().id))?;
         }
     }

@@ -57,13 +57,16 @@ impl Uninit {
             output.say("note: a running session stays guarded until it ends");
         }
         tell_left(context, output);
-        let text = if now.is_recorded() {
-            "removed: all files that `init` wrote are as they were\n"
-        } else {
-            "removed: the hooks\n"
+        let text = match (now.is_recorded(), now.plan.edited.as_slice()) {
+            (false, _) => "removed: the hooks\n".to_owned(),
+            (true, []) => "removed: all files that `init` wrote are as they were\n".to_owned(),
+            (true, edited) => format!(
+                "removed: all files that `init` wrote are as they were, but for {}\n",
+                edited.join(", ")
+            ),
         };
         output.facts(
-            |_| text.to_owned(),
+            |_| text.clone(),
             || json!({ "done": true, "plan": now.plan.json() }),
         )?;
         Ok(Exit::Success)

@@ -4,7 +4,6 @@ use runtime::context::Context;
 use runtime::explain;
 use runtime::failure::Failure;
 use runtime::find_run;
-use runtime::workspace::Workspace;
 
 use crate::exit::Exit;
 use crate::output::Output;
@@ -20,7 +19,7 @@ pub(crate) struct Why {
 
 impl Why {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let workspace = Workspace::for_reading(context)?;
+        let workspace = find_run::workspace(context)?;
         let (run, entry) = words(&self.words)?;
         let stored = find_run::find_to_show(&workspace, run)?;
         let run = &stored.run.id;

@@ -199,7 +199,8 @@ impl<'a, 'o> Director<'a, 'o> {
         let is_first = self.ended.is_empty();
         let is_there = self.folder.script().is_some();
         let is_due = opened.run().position.stage.as_str() == "implementing_loop";
-        if !(is_first && is_there && is_due) {
+        // The orchestrator notes the process of a worker that may already be at work.
+        if !(is_first && is_there && is_due && self.worker(opened).is_some()) {
             return Ok(());
         }
         self.pause(opened, self.pace.working())?;
@@ -216,6 +217,12 @@ impl<'a, 'o> Director<'a, 'o> {
         self.tell_resume(&left)
     }
 
+    /// The process of the worker, once the orchestrator has noted it.
+    fn worker(&self, opened: &OpenRun) -> Option<u32> {
+        let works = recovery::interrupted(&self.workspace, opened);
+        works.iter().find_map(noted_process)
+    }
+
     /// The watchdog ends the workers of a killed orchestrator.
     fn wait_for_workers(&mut self) -> Result<Vec<InterruptedWork>, Failure> {
         loop {
@@ -230,8 +237,7 @@ impl<'a, 'o> Director<'a, 'o> {
     }
 
     fn tell_kill(&mut self, killed: u32, left: &[InterruptedWork]) -> Result<(), Failure> {
-        let process = |work: &InterruptedWork| Some(work.record.as_ref()?.process?.id);
-        let worker = left.iter().find_map(process);
+        let worker = left.iter().find_map(noted_process);
         let worker = worker.map_or(String::new(), |id| format!(", process {id},"));
         let text = [
             format!("kill -9 hits the orchestrator, process {killed}, in mid-work"),
@@ -324,6 +330,10 @@ impl<'a, 'o> Director<'a, 'o> {
     pub(super) fn ended_processes(self) -> Vec<EndedProcess> {
         self.ended
     }
+}
+
+fn noted_process(work: &InterruptedWork) -> Option<u32> {
+    Some(work.record.as_ref()?.process?.id)
 }
 
 /// The same picture as `gatewright run` draws.

@@ -22,7 +22,7 @@ use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::witness::{self, Range};
 use runtime::workspace::{OpenRun, Workspace};
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
-use store::{Backend as _, Key};
+use store::{Backend as _, Expected, Key};
 
 use super::call::HookCall;
 use super::input::Input;
@@ -96,7 +96,7 @@ pub(super) fn answer(
         failure
     };
     // The file may name a run that never began, or that is gone.
-    let Some((mut workspace, opened)) = open(context, &enrolled).map_err(kept)? else {
+    let Some((mut workspace, opened)) = open(context, &enrolled, call).map_err(kept)? else {
         return Ok(Judged::Free(None));
     };
     if let Some(free) = freed(&state, session, &opened, &call.payload.what) {
@@ -271,11 +271,39 @@ fn stranger(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Answer
     })
 }
 
+/// Nearly every call of a tool leaves nothing in the journal.
+fn expected(what: &What) -> Expected {
+    match what {
+        What::ToolRequested { .. } | What::ToolUsed { .. } | What::Ignored => Expected::Look,
+        What::SessionStarted { .. }
+        | What::SessionEnded { .. }
+        | What::PromptSubmitted { .. }
+        | What::CommandTyped { .. }
+        | What::TodosMarked { .. }
+        | What::QuestionAnswered { .. }
+        | What::AgentRequested { .. }
+        | What::SkillRequested { .. }
+        | What::WorkflowRequested { .. }
+        | What::MessageRequested { .. }
+        | What::AgentLaunched { .. }
+        | What::AgentReturned { .. }
+        | What::AgentFailed { .. }
+        | What::AgentNotified { .. }
+        | What::AgentBegan { .. }
+        | What::AgentStopping { .. }
+        | What::StopRequested { .. }
+        | What::TurnFailed { .. }
+        | What::ConfigChanged { .. } => Expected::Change,
+    }
+}
+
 fn open<'c>(
     context: &'c Context,
     enrolled: &Enrolled,
+    call: &HookCall<'_>,
 ) -> Result<Option<(Workspace<'c>, OpenRun)>, Failure> {
-    let (mut workspace, opened) = Workspace::with_run(context, &enrolled.run)?;
+    let expected = expected(&call.payload.what);
+    let (mut workspace, opened) = Workspace::with_run(context, &enrolled.run, expected)?;
     workspace.store.set_writer_timeout(PATIENCE);
     let Some(opened) = opened else {
         return never_began(&workspace, &enrolled.run).map(|()| None);

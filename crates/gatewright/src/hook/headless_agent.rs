@@ -17,9 +17,11 @@ use runtime::claim;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::hook_copy;
 use runtime::ids;
 use runtime::state::State;
 use runtime::work_record::Record;
+use store::RunCopy;
 
 use super::call::HookCall;
 use super::input::Input;
@@ -77,14 +79,21 @@ impl HeadlessAgent {
         }
     }
 
-    /// The run of a fleet is in the fleet's store, which may be far away.
+    /// The run of a fleet is in the fleet's store, which may be far away. Its orchestrator leaves a copy here, and only
+    /// without one that this version can read the store is asked.
     fn in_its_store(&self, context: Context) -> Result<Context, Failure> {
         let record = Record::read(&self.state, &self.call);
-        if !record.is_some_and(|record| ids::is_of_fleet(&record.run)) {
+        let is_of_fleet = record.is_some_and(|record| ids::is_of_fleet(&record.run));
+        if !is_of_fleet || self.copy().is_some() {
             return Ok(context);
         }
         context.expect_delay();
         fleet_link::in_fleet(&context)
+    }
+
+    /// The copy of a fleet's run that was left for this work.
+    fn copy(&self) -> Option<RunCopy> {
+        hook_copy::read(&self.state, &self.call)
     }
 
     fn judge(&self, call: &HookCall<'_>, context: &Context) -> Result<Answer, Failure> {

@@ -256,10 +256,25 @@ impl<'a> Live<'a> {
         let first = self.happened.len().saturating_sub(most);
         let paint = self.output.talk_paint();
         let lines = self.happened.iter().skip(first);
-        let line = |(style, text): &(Style, String)| {
-            paint.on(*style, &progress::short(text, room.columns))
-        };
-        lines.map(line).collect()
+        let lines = lines.flat_map(|(style, text)| {
+            let parts = above_parts(*style, text, room.columns).into_iter();
+            parts.map(move |part| paint.on(*style, &part))
+        });
+        let mut lines: Vec<String> = lines.collect();
+        if is_all {
+            lines.drain(..lines.len().saturating_sub(most));
+        }
+        lines
+    }
+}
+
+/// What needs somebody is never cut: its last words say what to type.
+pub(super) fn above_parts(style: Style, text: &str, columns: usize) -> Vec<String> {
+    match style {
+        Style::Wait => views::wrap(&views::line(text), columns),
+        Style::Normal | Style::Good | Style::Bad | Style::Dim | Style::Strong => {
+            vec![progress::short(text, columns)]
+        }
     }
 }
 

@@ -377,6 +377,17 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
 }
 
 #[test]
+fn what_needs_somebody_is_not_cut_at_the_width_of_the_terminal() {
+    let text = "r-2 waits for r-1, which has begun in this tree; `gatewright resume r-1` continues it, \
+                `gatewright cancel r-1 --reason WHY` ends it";
+    let parts = super::live::above_parts(views::Style::Wait, text, 40);
+    assert!(parts.len() > 1, "{parts:?}");
+    assert_eq!(parts.join(" "), text);
+    let cut = super::live::above_parts(views::Style::Good, text, 40);
+    assert_eq!(cut.len(), 1, "what happened is one line: {cut:?}");
+}
+
+#[test]
 fn visited_stages_are_told_by_the_journal() {
     let opened = opened();
     let beginning = |to: &str| Entry {

@@ -76,6 +76,16 @@ fn an_export_comes_back_whatever_it_escapes() {
 }
 
 #[test]
+fn a_run_that_is_over_comes_back_as_such() {
+    let source = started();
+    run(&source, "cancel r-test --reason late").succeeds();
+    let project = elsewhere(&run(&source, "export r-test").succeeds().stdout);
+    let ran = run(&project, "import backup.jsonl --trust").succeeds();
+    assert_eq!(status(&project), "cancelled");
+    assert!(!ran.stderr.contains("goes on"), "{ran}");
+}
+
+#[test]
 fn a_run_that_is_there_is_not_replaced() {
     let project = elsewhere(&backup());
     run(&project, "import backup.jsonl --trust").succeeds();

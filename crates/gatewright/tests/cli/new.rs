@@ -2,13 +2,22 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use serde_json::json;
 use testkit::Project;
 
 use crate::fixture::{PROGRAM, fact, run, says_one_line};
+use crate::install::tree;
 
 const TEMPLATES: [&str; 4] = ["minimal", "checked-work", "review-loop", "task-graph"];
+const RECIPES: [&str; 5] = [
+    "tdd",
+    "plan-first",
+    "two-vendors",
+    "docs-too",
+    "small-change",
+];
 const BUILT_IN: [&str; 4] = ["ansible", "context-first", "multi-ai", "phases"];
 
 /// The new pipeline lints without a warning, its scenarios pass, and a person can start it.
@@ -47,6 +56,33 @@ fn every_template_lints_plays_and_can_be_trusted_as_it_is() {
         holds(&project, &format!("my-{template}"));
         let generated = fact(&project, &format!("test --generate my-{template}"));
         assert_eq!(generated["uncovered"], json!([]), "{template}");
+    }
+}
+
+/// A program that was copied to another machine has the recipes with it: all of each folder in `examples`.
+#[test]
+fn every_recipe_is_in_the_program() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folders = fs::read_dir(&examples).unwrap().map(|entry| entry.unwrap());
+    let folders = folders.filter(|entry| entry.path().is_dir());
+    let mut names: Vec<_> = folders.map(|entry| entry.file_name()).collect();
+    names.sort();
+    let mut recipes = RECIPES;
+    recipes.sort();
+    assert_eq!(names, recipes);
+    for name in RECIPES {
+        let (from_file, from_program) = (Project::new(PROGRAM), Project::new(PROGRAM));
+        let path = format!("{}/{name}/{name}.toml", examples.display());
+        from_file.run(["new", "mine", "--from", &path]).succeeds();
+        run(&from_program, &format!("new mine --template {name}")).succeeds();
+        let made = |project: &Project| {
+            let root = project.path();
+            let files = tree(&root.join(".gatewright")).into_iter();
+            files
+                .map(|(path, bytes)| (path.strip_prefix(&root).unwrap().to_owned(), bytes))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(made(&from_file), made(&from_program), "{name}");
     }
 }
 
@@ -216,7 +252,10 @@ fn the_templates_are_listed() {
         .stdout
         .lines()
         .map(|line| line.split(' ').next().unwrap());
-    assert_eq!(names.collect::<Vec<_>>(), TEMPLATES);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [&TEMPLATES[..], &RECIPES].concat()
+    );
     assert_eq!(
         fact(&project, "new --list")["templates"][0]["name"],
         json!("minimal")

@@ -43,6 +43,16 @@ fn titles_alone_are_phases_one_after_the_other_and_nobody_plans() {
         "list.txt",
         "Create calculator module\nWrite and run tests\n",
     );
+    let planned = run(&project, "dry-run phases --task x --steps list.txt");
+    assert!(
+        planned.stdout.contains("executing (steps), the start"),
+        "{planned}"
+    );
+    assert_eq!(
+        planned.stdout.matches(", the start").count(),
+        1,
+        "{planned}"
+    );
     begin(&project, "list.txt").succeeds();
     assert_eq!(stage(&project), "executing");
     assert_eq!(

@@ -292,7 +292,7 @@ fn a_foreign_folder_has_no_run() {
     says_one_line(
         Ran::from(command.output().unwrap()),
         3,
-        &["`gatewright start`"],
+        &["`gatewright run PIPELINE"],
     );
 }
 
@@ -310,5 +310,5 @@ fn before_the_first_start_there_is_nothing() {
         let ran = run(&project, line).exits(3);
         assert_eq!(ran.stderr.lines().count(), 1, "{line}\n{ran}");
     }
-    says_one_line(run(&project, "list"), 0, &["gatewright start"]);
+    says_one_line(run(&project, "list"), 0, &["gatewright run"]);
 }

@@ -177,7 +177,11 @@ fn a_cancelled_run_is_over() {
     assert_eq!(status(&project), "cancelled");
     project.write("note.md", "Hello\n");
     says_one_line(run(&project, "report r-test"), 1, &["GW-R16"]);
-    says_one_line(run(&project, "report"), 3, &["`gatewright start`"]);
+    says_one_line(
+        run(&project, "report"),
+        3,
+        &["`gatewright run PIPELINE --task TEXT`"],
+    );
     assert_eq!(entries(&project, RUN), 3);
 }
 

@@ -53,6 +53,51 @@ fn a_run_that_was_stopped_cleanly_has_no_owner_either() {
     shown_everywhere(&world, "lost", &json!("nobody"), "✗ owner lost");
 }
 
+/// What `next` says, and what it says to type.
+fn offered(next: &Value) -> Vec<String> {
+    let actions = next["next"].as_array().unwrap().iter();
+    let commands = actions.flat_map(|action| action["commands"].as_array().unwrap().clone());
+    commands
+        .map(|command| command.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn next_answer_and_retry_know_that_nobody_drives_a_headless_run() {
+    let (world, run) = owned(SAYS);
+    assert_eq!(
+        offered(&world.facts("next r-test")),
+        [""; 0],
+        "it is at work"
+    );
+    run.kill();
+    assert_eq!(
+        offered(&world.facts("next r-test")),
+        ["gatewright resume r-test"]
+    );
+    let shown = world.gatewright("next r-test").succeeds().stdout;
+    assert!(!shown.contains("is working"), "{shown}");
+    let shown = world.gatewright("answer r-test").succeeds().stdout;
+    says(&shown, "gatewright resume r-test");
+    let refused = world.person("retry r-test", "").exits(1);
+    says(&refused.stdout, "gatewright resume r-test");
+
+    let asked = super::fixture::ONE
+        .replace("start = \"writing\"", "start = \"asking\"")
+        .replace(
+            "[stages.writing]",
+            "[stages.asking]\nask = \"Begin?\"\non.yes = \"writing\"\n\n[stages.writing]",
+        );
+    let world = World::with(&asked, super::fixture::WRITES);
+    world.run("").exits(6);
+    let answered = world.facts("answer r-test yes");
+    assert_eq!(offered(&answered), ["gatewright resume r-test"]);
+    assert_eq!(
+        offered(&world.facts("next r-test")),
+        ["gatewright resume r-test"]
+    );
+}
+
 #[test]
 fn what_a_worker_did_last_is_shown_and_its_escape_sequences_are_not() {
     let (world, run) = owned(SAYS);

@@ -30,6 +30,8 @@ fn a_missing_agent_program_is_named_and_the_run_goes_on_when_it_is_there() {
     };
     let ran = run("run pipeline.toml --task try --id r-test --runner gemini").exits(4);
     says(&ran.stderr, "`gemini`");
+    says(&ran.stderr, "`gatewright resume r-test`");
+    says(&ran.stderr, "`gatewright cancel r-test ");
     assert_eq!(world.history("admitted").len(), 0, "no attempt is spent");
     let ran = run("resume r-test").exits(4);
     says(&ran.stderr, "`gemini`");

@@ -3,7 +3,7 @@
 use super::fixture::{World, says, until};
 
 /// Two workers one after another, under this budget.
-fn two(budget: &str, runner: &str) -> String {
+pub(crate) fn two(budget: &str, runner: &str) -> String {
     format!(
         r#"
 name  = "two"
@@ -140,7 +140,7 @@ fn time_does_not_count_in_the_queue_and_while_a_person_is_asked() {
 
 /// Claude Code, which reads 500 tokens for each message and names each of them twice. It goes on until
 /// somebody ends it, or for a while.
-const READS_ON: &str = r#"
+pub(crate) const READS_ON: &str = r#"
 echo "$*" >> "$here/arguments"
 while [ $# -gt 0 ]; do
     case $1 in --session-id|--resume) id=$2 ;; esac

@@ -135,7 +135,9 @@ fn a_remote_that_refuses_leaves_the_run_done_and_the_push_can_be_repeated() {
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
     fs::write(&hook, "#!/bin/sh\necho no >&2\nexit 1\n").unwrap();
     testkit::make_executable(&hook);
-    world.run("--push origin").exits(1);
+    let ran = world.run("--push origin").exits(1);
+    says(&ran.stderr, "pre-receive hook declined");
+    says(&ran.stderr, "`gatewright deliver r-test`");
     assert_eq!(world.status("r-test"), "completed");
     assert!(
         has_branch(&world, "gatewright/r-test-try"),
@@ -144,6 +146,29 @@ fn a_remote_that_refuses_leaves_the_run_done_and_the_push_can_be_repeated() {
     fs::remove_file(&hook).unwrap();
     world.gatewright("deliver r-test").succeeds();
     assert!(in_remote(&remote, &world, "gatewright/r-test-try"));
+}
+
+#[test]
+fn what_a_delivery_lacks_is_named_before_and_after_the_run() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    for (options, lacks) in [
+        ("--push nosuch", "no remote nosuch"),
+        ("--deliver pull-request", "no remote origin"),
+        ("--deliver pull-request --request glab", "glab is missing"),
+    ] {
+        let ran = world.dry_run(options).exits(1);
+        says(&ran.stdout, lacks);
+    }
+    world.dry_run("--in-place").succeeds();
+    world.dry_run("--branch").succeeds();
+    let ran = world.run("--push nosuch").exits(1);
+    says(&ran.stderr, "`git push nosuch` failed");
+    says(
+        &ran.stderr,
+        "'nosuch' does not appear to be a git repository",
+    );
+    remote(&world);
+    world.dry_run("--push origin").succeeds();
 }
 
 #[test]

@@ -105,6 +105,15 @@ cat > "$here/prompt.$count"
         self.gatewright(&self.line(more))
     }
 
+    /// Asks what such a run would do and need.
+    pub(crate) fn dry_run(&self, more: &str) -> Ran {
+        let agent = self.programs().join("agent");
+        let agent = agent.display();
+        self.gatewright(&format!(
+            "dry-run pipeline.toml --task try --stand-in {agent} {more}"
+        ))
+    }
+
     /// What `run` types.
     pub(crate) fn line(&self, more: &str) -> String {
         let agent = self.programs().join("agent");

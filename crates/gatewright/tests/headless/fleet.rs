@@ -43,7 +43,7 @@ end = "completed"
 "#;
 
 /// A check, and then a question at the very end: its answer is judged with the tree.
-const ASKS_AT_THE_END: &str = r#"
+pub(crate) const ASKS_AT_THE_END: &str = r#"
 name  = "asks-last"
 about = "Write a note, check it, and ask."
 start = "writing"
@@ -121,7 +121,7 @@ impl Fleet {
         fleet
     }
 
-    fn join(&self, world: &World, name: &str, more: &str) {
+    pub(crate) fn join(&self, world: &World, name: &str, more: &str) {
         let address = self.server.address("team");
         let line = format!("fleet join {address} --name {name} {more}");
         world.gatewright(&line).succeeds();
@@ -142,6 +142,18 @@ impl Fleet {
         ))
     }
 
+    /// The remote takes nothing while this hook is there.
+    pub(crate) fn close_remote(&self) -> PathBuf {
+        let hook = self.remote.path().join("hooks/pre-receive");
+        std::fs::write(&hook, "#!/bin/sh\necho closed >&2\nexit 1\n").unwrap();
+        testkit::make_executable(&hook);
+        hook
+    }
+
+    pub(crate) fn remote_path(&self) -> &str {
+        self.remote.path().to_str().unwrap()
+    }
+
     /// What git says in the bare repository.
     fn git(&self, words: &[&str]) -> String {
         let mut command = Command::new("git");
@@ -156,7 +168,7 @@ impl Fleet {
             .to_owned()
     }
 
-    fn at_branch(&self, run: &str, file: &str) -> String {
+    pub(crate) fn at_branch(&self, run: &str, file: &str) -> String {
         self.git(&["show", &format!("gatewright/{run}-change-{run}:{file}")])
     }
 
@@ -185,8 +197,14 @@ fn another_machine_drives_a_queued_run_and_everybody_sees_it() {
     fleet.laptop.gatewright("worker --once").succeeds();
     assert_eq!(fleet.laptop.status("f-1"), "queued");
 
+    // What is only for runs at home says so, and changes nothing.
+    for line in ["queue f-1 --first", "fork f-1 --at 1"] {
+        fleet.laptop.gatewright(line).exits(1);
+    }
     let ran = build.gatewright("worker --fleet --once").succeeds();
     says(&ran.stdout, "f-1");
+    let refused = fleet.laptop.gatewright("check f-1");
+    assert_ne!(refused.code, Some(0), "{refused}");
     for machine in [&fleet.laptop, &build] {
         assert_eq!(machine.status("f-1"), "completed");
         machine.gatewright("verify f-1").succeeds();
@@ -271,9 +289,16 @@ fn a_person_answers_and_cancels_from_any_machine() {
     // Nobody takes it until somebody answers.
     build.gatewright("worker --fleet --once").succeeds();
     assert_eq!(fleet.laptop.status("f-1"), "waiting");
+    // A copy of the tree that a kill left half-made is made again: otherwise the check would be stale.
+    let copies = other.project.state().join("fleet-copies/f-1");
+    let kept = fleet
+        .server
+        .sql("team", "SELECT tree FROM gatewright.queue");
+    std::fs::create_dir_all(copies.join(&kept)).unwrap();
+    std::fs::write(copies.join(&kept).join(".git"), "gitdir: nowhere").unwrap();
     other.gatewright("answer f-1 yes").succeeds();
     assert_eq!(fleet.laptop.status("f-1"), "completed");
-    // The work is delivered by whoever has it.
+    // The machine that has the work delivers it.
     build.gatewright("worker --fleet --once").succeeds();
     assert_eq!(fleet.at_branch("f-1", "note.txt"), "note");
 
@@ -340,10 +365,7 @@ fn what_cannot_be_queued_is_said_in_one_line_and_stores_nothing() {
             .sql("team", "SELECT count(*) FROM gatewright.runs")
     };
     let git = |line: &str| fleet.laptop.project.git(line.split(' ')).succeeds();
-    // The remote takes nothing.
-    let hook = fleet.remote.path().join("hooks/pre-receive");
-    std::fs::write(&hook, "#!/bin/sh\necho closed >&2\nexit 1\n").unwrap();
-    testkit::make_executable(&hook);
+    let hook = fleet.close_remote();
     let refused = fleet.queue("f-1", "").exits(4);
     says(&refused.stderr, "does not take the tree of f-1");
     std::fs::remove_file(&hook).unwrap();

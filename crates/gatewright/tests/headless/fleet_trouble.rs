@@ -10,7 +10,7 @@ use super::owners::{at_work, let_go, works_until_let_go};
 use super::under_way::is_alive;
 
 /// One more machine, whose way to the database is ours.
-fn behind(fleet: &Fleet, name: &str) -> (World, Proxy) {
+pub(crate) fn behind(fleet: &Fleet, name: &str) -> (World, Proxy) {
     let proxy = Proxy::to(fleet.server.port());
     let world = World::new(testkit::Project::new(super::fixture::PROGRAM), "exit 1");
     let port = |port: u16| format!(":{port}/");
@@ -97,4 +97,48 @@ fn without_its_database_a_worker_says_so_and_goes_on_when_it_is_back() {
     proxy.cut();
     let ran = build.gatewright("worker --fleet --once").exits(4);
     says(&ran.stderr, "cannot reach the database server");
+}
+
+#[test]
+fn a_machine_whose_network_says_nothing_ends_its_agents() {
+    let fleet = Fleet::new(ONE, &works_until_let_go(""));
+    let (silent, proxy) = behind(&fleet, "silent");
+    let other = fleet.machine("other", "");
+    fleet.queue("f-1", "").succeeds();
+    let first = silent.begin("worker --fleet");
+    at_work(&fleet.laptop, 1);
+    // Nothing is refused, and nothing is answered.
+    proxy.stall();
+    let agent = fleet.laptop.noted("workers")[0].clone();
+    let second = other.begin("worker --fleet");
+    at_work(&fleet.laptop, 2);
+    until("its agent has ended", || !is_alive(&agent));
+    let_go(&fleet.laptop);
+    fleet.is_delivered("f-1");
+    proxy.open();
+    for worker in [&first, &second] {
+        worker.interrupt();
+    }
+    second.end().exits(130);
+    first.end().exits(130);
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    fleet.laptop.gatewright("verify f-1").succeeds();
+}
+
+#[test]
+fn a_remote_that_refuses_the_tree_costs_no_work_that_was_done() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    let hook = fleet.close_remote();
+    let refused = build.gatewright("worker --fleet --once").exits(1);
+    says(&refused.stderr, "does not take the tree of f-1");
+    assert_eq!(fleet.laptop.history_of("f-1", "ended").len(), 0);
+    std::fs::remove_file(&hook).unwrap();
+    let now = "UPDATE gatewright.queue SET not_before = 0";
+    fleet.server.sql("team", now);
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+    assert_eq!(fleet.laptop.starts(), ["writing"]);
+    fleet.laptop.gatewright("verify f-1").succeeds();
 }

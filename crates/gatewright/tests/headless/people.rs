@@ -138,6 +138,27 @@ fn without_a_terminal_the_run_waits_and_goes_on_after_an_answer_from_elsewhere()
 }
 
 #[test]
+fn a_fork_is_driven_as_the_run_that_it_comes_from() {
+    let world = World::with(ASKED, WRITES);
+    let notify = world.programs().join("told");
+    world.program("told", r#"echo "$GATEWRIGHT_RUN" >> "$here/notices""#);
+    let worked = || {
+        let starts = world.starts().into_iter();
+        starts.filter(|at| at == "writing").count()
+    };
+    let more = format!("--answer agreeing=again --notify {}", notify.display());
+    world.run(&more).exits(6);
+    assert_eq!(worked(), 1);
+    world
+        .person("fork r-test --at 1 --id r-fork", "")
+        .succeeds();
+    // The answer in advance sends it to the stand-in, and then it asks again.
+    world.gatewright("resume r-fork").exits(6);
+    assert_eq!(worked(), 2);
+    assert_eq!(world.noted("notices"), ["r-test", "r-fork"]);
+}
+
+#[test]
 fn who_stays_goes_on_when_somebody_answers_elsewhere() {
     let world = World::with(ASKED, WRITES);
     let staying = world.begin(&world.line("--wait"));

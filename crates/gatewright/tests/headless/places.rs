@@ -387,6 +387,46 @@ fn a_branch_is_merged_or_its_conflicts_are_told() {
 }
 
 #[test]
+fn the_change_of_a_run_that_is_over_is_that_of_its_branch_and_it_cannot_go_on_without_a_worktree() {
+    let commits = "git add note.txt && git -c user.name=w -c user.email=w@x commit -qm own";
+    let world = repository(CHECKED, &format!("{NAMES_ITSELF}; {commits}"));
+    world.run("--branch").succeeds();
+    let changed = |when: &str| {
+        let diff = world.facts("diff r-test");
+        assert_eq!(diff["since"], "start", "{when}: {diff}");
+        assert_eq!(diff["all"], 2, "{when}: {diff}");
+        let diff = diff["diff"].as_str().unwrap();
+        assert!(diff.contains("-first\n+r-test\n"), "{when}: {diff}");
+        assert!(diff.contains("+++ b/note.txt"), "{when}: {diff}");
+    };
+    changed("delivered");
+    world.gatewright("merge r-test").succeeds();
+    changed("merged");
+    world
+        .project
+        .git(["branch", "--delete", "gatewright/r-test-try"])
+        .succeeds();
+    changed("its branch is gone, and its commit is not");
+
+    let entries = || {
+        let history = world.facts("history r-test");
+        history["entries"].as_array().unwrap().len()
+    };
+    let before = entries();
+    for refused in [
+        "restore r-test 2 --reason again",
+        "reset r-test --reason again",
+        "fork r-test --at 2 --id r-other",
+    ] {
+        let ran = world.person(refused, "r-test\n").exits(1);
+        assert!(!ran.stdout.contains("cancel the run"), "{ran}");
+        assert!(ran.stdout.contains("gatewright/r-test-try"), "{ran}");
+    }
+    assert_eq!(entries(), before);
+    world.gatewright("status r-other").exits(3);
+}
+
+#[test]
 fn gc_removes_the_worktrees_of_finished_runs_and_keeps_their_work() {
     let world = repository(CHECKED, &format!("{NAMES_ITSELF}; echo other > note.txt"));
     world.run("--branch").exits(1);

@@ -84,6 +84,27 @@ fn a_reviewer_gets_the_diff_the_files_and_the_results_of_checks() {
 }
 
 #[test]
+fn on_a_branch_reviewers_and_people_see_the_change_also_what_the_worker_committed() {
+    let commits = "git add other.txt && git -c user.name=w -c user.email=w@x commit -qm own";
+    let world = world(&WORKS.replace("eval \"$EXTRA\"", commits));
+    world.run("--branch").exits(6);
+    let critic = world.prompt(2);
+    for part in [
+        "2 files changed since the run began",
+        "code.txt (changed, +1 -0)",
+        "other.txt (new, +1 -0)",
+        "\n+hello world\n",
+    ] {
+        says(&critic, part);
+    }
+    let next = world.facts("next r-test");
+    assert_eq!(next["change"]["all"], 2, "{next}");
+    let diff = world.facts("diff r-test");
+    assert_eq!(diff["since"], "start");
+    assert_eq!(diff["all"], 2, "{diff}");
+}
+
+#[test]
 fn a_long_diff_is_cut_in_the_prompt_and_complete_in_a_file() {
     let many = "i=0; while [ $i -lt 60000 ]; do echo \"line $i\"; i=$((i + 1)); done >> code.txt";
     let world = world(&WORKS.replace("eval \"$EXTRA\"", many));

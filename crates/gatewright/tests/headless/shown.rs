@@ -75,6 +75,42 @@ fn a_rehearsal_is_told_in_the_history() {
     assert!(noted.iter().any(tells), "{noted:?}");
 }
 
+/// No screen, report or commit of a rehearsal looks like that of real agents.
+#[test]
+fn a_rehearsal_is_marked_wherever_its_evidence_is_shown() {
+    let world = super::places::repository(ONE, WRITES);
+    world.run("--branch").succeeds();
+    for line in [
+        "status r-test",
+        "list --all",
+        "show r-test",
+        "show r-test --markdown",
+    ] {
+        let ran = world.gatewright(line).succeeds();
+        assert!(ran.stdout.contains("rehearsal"), "{line}\n{ran}");
+    }
+    world.gatewright("show r-test --html page.html").succeeds();
+    says(&world.project.read("page.html"), "rehearsal");
+    let commit = world
+        .project
+        .git(["log", "-1", "--format=%B", "gatewright/r-test-try"])
+        .stdout;
+    says(&commit, "rehearsal");
+    assert_eq!(world.facts("status r-test")["rehearsal"], true);
+    assert_eq!(world.facts("list --all")["runs"][0]["rehearsal"], true);
+    // The journal itself tells it, where the settings of the run are not there.
+    let settings = world.project.state().join("headless/r-test.json");
+    std::fs::remove_file(&settings).unwrap();
+    assert_eq!(world.facts("status r-test")["rehearsal"], true);
+
+    let real = World::with(ONE, "");
+    real.program("gemini", "exit 1");
+    real.gatewright("run pipeline.toml --task try --id r-test --runner gemini");
+    assert_eq!(real.facts("status r-test")["rehearsal"], false);
+    let shown = real.gatewright("show r-test").succeeds();
+    assert!(!shown.stdout.contains("rehearsal"), "{shown}");
+}
+
 #[test]
 fn an_agent_may_not_drive() {
     let world = World::with(ONE, WRITES);

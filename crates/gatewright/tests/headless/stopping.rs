@@ -86,6 +86,24 @@ fn a_killed_orchestrator_leaves_nobody_and_one_command_goes_on() {
 }
 
 #[test]
+fn gc_deletes_what_it_announces_also_after_a_kill() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    run.kill();
+    no_worker_is_left(&world);
+    world
+        .person("cancel r-test --reason enough", "r-test\n")
+        .succeeds();
+    let announced = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(announced["runs"], 1, "{announced}");
+    let ran = world.person("gc --older-than 0s", "delete\n").succeeds();
+    world.gatewright("status r-test").exits(3);
+    let left = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(left["runs"], 0, "{left}\n{ran}");
+}
+
+#[test]
 fn a_run_that_is_driven_is_refused_to_everybody_else_with_the_process() {
     let world = World::with(ONE, LONG);
     let run = world.begin(&world.line(""));
@@ -145,7 +163,7 @@ echo done > "$here/done""#,
 fn there_is_nothing_to_resume_where_nothing_is_under_way() {
     let world = World::with(ONE, WRITES);
     let ran = world.gatewright("resume").exits(3);
-    says(&ran.stderr, "`gatewright start`");
+    says(&ran.stderr, "`gatewright run PIPELINE --task TEXT`");
     assert_eq!(world.facts("recover")["runs"], serde_json::json!([]));
     world.run("").succeeds();
     // What is over stays as it is.

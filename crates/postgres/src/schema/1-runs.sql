@@ -38,6 +38,9 @@ CREATE TABLE gatewright.runs (
     head         bytea NOT NULL,
     state        bytea NOT NULL,
     last_fence   bigint NOT NULL DEFAULT 0,
+    -- The claim that got this fence. A fence can be given again after a fail-over to a replica that was behind; a claim
+    -- cannot.
+    last_claim   bytea NOT NULL DEFAULT '',
     lease_holder text,
     lease_until  bigint
 );
@@ -162,11 +165,11 @@ END $$;
 -- The answer is `stored`, `repeated`, `fenced`, `moved`, `altered` or `unknown`. `in_again` says that the
 -- caller lost the connection and does not know whether it was stored.
 CREATE FUNCTION gatewright.append(
-    in_run text, in_seen bigint, in_seen_head bytea, in_key text, in_fence bigint, in_again boolean,
+    in_run text, in_seen bigint, in_seen_head bytea, in_key text, in_fence bigint, in_claim bytea, in_again boolean,
     in_entries text[], in_hashes bytea[],
     in_task text, in_stage text, in_status text, in_reason text, in_overridden boolean, in_updated_at bigint,
     in_state bytea, in_content_hashes bytea[], in_contents bytea[], in_named bytea[],
-    OUT answer text, OUT now_version bigint, OUT now_fence bigint)
+    OUT answer text, OUT now_version bigint, OUT now_fence bigint, OUT now_claim bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
     present gatewright.runs;
@@ -180,11 +183,13 @@ BEGIN
     END IF;
     now_version := present.version;
     now_fence := present.last_fence;
+    now_claim := present.last_claim;
     answer := CASE
         WHEN in_again AND added > 0 AND EXISTS (SELECT 1 FROM gatewright.entries
             WHERE run = in_run AND number = in_seen + added AND hash = in_hashes[added]) THEN 'stored'
         WHEN EXISTS (SELECT 1 FROM gatewright.entries WHERE run = in_run AND key = in_key) THEN 'repeated'
-        WHEN in_fence IS NOT NULL AND (present.lease_holder IS NULL OR present.last_fence <> in_fence) THEN 'fenced'
+        WHEN in_fence IS NOT NULL AND (present.lease_holder IS NULL OR present.last_fence <> in_fence
+            OR present.last_claim <> in_claim) THEN 'fenced'
         WHEN present.version <> in_seen THEN 'moved'
         WHEN present.head <> in_seen_head THEN 'altered'
         WHEN added = 0 THEN 'stored'
@@ -205,11 +210,15 @@ BEGIN
     answer := 'stored';
 END $$;
 
+-- What no other claim has, in this database or in one that takes over from it.
+CREATE FUNCTION gatewright.new_claim() RETURNS bytea LANGUAGE sql VOLATILE AS $$ SELECT uuid_send(gen_random_uuid()) $$;
+
 -- Takes, extends or releases the lease of a run. The answer is `leased`, `held`, `fenced` or `unknown`, with
--- the lease as it is afterwards, or before a release.
+-- the lease as it is afterwards, or before a release. Fence and claim are those of the lease that the caller has, or
+-- whose holder it knows to be dead.
 CREATE FUNCTION gatewright.claim(
-    in_run text, in_kind text, in_holder text, in_fence bigint, in_term bigint, in_dead bigint,
-    OUT answer text, OUT holder text, OUT fence bigint, OUT until bigint, OUT is_expired boolean)
+    in_run text, in_kind text, in_holder text, in_fence bigint, in_claim bytea, in_term bigint,
+    OUT answer text, OUT holder text, OUT fence bigint, OUT claim bytea, OUT until bigint, OUT is_expired boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
     present gatewright.runs;
@@ -225,16 +234,19 @@ BEGIN
     now_is := gatewright.now_ms();
     holder := present.lease_holder;
     fence := present.last_fence;
+    claim := present.last_claim;
     until := present.lease_until;
     IF in_kind = 'acquire' THEN
-        IF holder IS NOT NULL AND until > now_is AND holder <> in_holder AND in_dead IS DISTINCT FROM fence THEN
+        IF holder IS NOT NULL AND until > now_is AND holder <> in_holder
+                AND (in_fence, in_claim) IS DISTINCT FROM (fence, claim) THEN
             answer := 'held';
         ELSE
             holder := in_holder;
             fence := fence + 1;
+            claim := gatewright.new_claim();
             until := now_is + in_term;
         END IF;
-    ELSIF holder IS NULL OR fence <> in_fence THEN
+    ELSIF holder IS NULL OR fence <> in_fence OR claim <> in_claim THEN
         answer := 'fenced';
     ELSIF in_kind = 'renew' THEN
         until := now_is + in_term;
@@ -243,7 +255,7 @@ BEGIN
     IF answer IS NOT NULL THEN
         RETURN;
     END IF;
-    UPDATE gatewright.runs SET last_fence = fence,
+    UPDATE gatewright.runs SET last_fence = fence, last_claim = claim,
             lease_holder = CASE WHEN in_kind = 'release' THEN NULL ELSE holder END,
             lease_until = CASE WHEN in_kind = 'release' THEN NULL ELSE until END
         WHERE id = in_run;

@@ -63,72 +63,12 @@ CREATE TABLE gatewright.accounts (
     at_most integer NOT NULL CHECK (at_most > 0)
 );
 
-CREATE FUNCTION gatewright.enqueue(in_run text, in_labels text[], in_account text, in_at_most integer)
-RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM gatewright.durably();
-    IF in_account IS NOT NULL THEN
-        INSERT INTO gatewright.accounts (name, at_most) VALUES (in_account, in_at_most)
-            ON CONFLICT (name) DO UPDATE SET at_most = EXCLUDED.at_most;
-    END IF;
-    INSERT INTO gatewright.queue (run, labels, account, queued_at)
-        VALUES (in_run, in_labels, in_account, gatewright.now_ms())
-        ON CONFLICT (run) DO NOTHING;
-    -- A hint after the commit; whoever waits also looks by itself.
-    PERFORM pg_notify('gatewright_queue', in_run);
-END $$;
-
 -- May one more run of this account be driven?
 CREATE FUNCTION gatewright.has_room(in_account text, in_now bigint) RETURNS boolean LANGUAGE sql VOLATILE AS $$
     SELECT (SELECT count(*) FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
             WHERE q.account = in_account AND r.lease_holder IS NOT NULL AND r.lease_until > in_now)
         < (SELECT at_most FROM gatewright.accounts WHERE name = in_account)
 $$;
-
--- Takes the first queued run whose labels the worker has, whose lease is free, and whose account has room.
--- Nobody waits for a run that somebody else is just taking.
-CREATE FUNCTION gatewright.claim_queued(
-    in_holder text, in_labels text[], in_term bigint, in_most_tries integer,
-    OUT run text, OUT holder text, OUT fence bigint, OUT until bigint)
-LANGUAGE plpgsql AS $$
-DECLARE
-    candidate record;
-    now_is bigint := gatewright.now_ms();
-BEGIN
-    PERFORM gatewright.durably();
-    FOR candidate IN
-        SELECT q.run, q.account, q.tries FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
-        WHERE q.set_aside IS NULL AND q.labels <@ in_labels
-            AND r.status NOT IN ('completed', 'failed', 'cancelled')
-            AND (r.lease_holder IS NULL OR r.lease_until <= now_is)
-            AND (q.account IS NULL OR gatewright.has_room(q.account, now_is))
-        ORDER BY q.place
-    LOOP
-        -- It may have been taken since, or somebody is just taking it.
-        PERFORM 1 FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run
-            WHERE q.run = candidate.run AND q.set_aside IS NULL
-                AND r.status NOT IN ('completed', 'failed', 'cancelled')
-                AND (r.lease_holder IS NULL OR r.lease_until <= now_is)
-            FOR UPDATE OF q, r SKIP LOCKED;
-        CONTINUE WHEN NOT FOUND;
-        IF candidate.account IS NOT NULL THEN
-            -- One claimer at a time counts the runs of an account; the others look at other runs meanwhile.
-            PERFORM 1 FROM gatewright.accounts WHERE name = candidate.account FOR UPDATE SKIP LOCKED;
-            CONTINUE WHEN NOT FOUND;
-            CONTINUE WHEN NOT gatewright.has_room(candidate.account, now_is);
-        END IF;
-        IF candidate.tries >= in_most_tries THEN
-            UPDATE gatewright.queue SET set_aside = 'its lease expired ' || candidate.tries || ' times'
-                WHERE gatewright.queue.run = candidate.run;
-            CONTINUE;
-        END IF;
-        UPDATE gatewright.queue SET tries = tries + 1 WHERE gatewright.queue.run = candidate.run;
-        UPDATE gatewright.runs SET last_fence = last_fence + 1, lease_holder = in_holder, lease_until = now_is + in_term
-            WHERE id = candidate.run
-            RETURNING id, lease_holder, last_fence, lease_until INTO run, holder, fence, until;
-        RETURN;
-    END LOOP;
-END $$;
 
 -- The copies of journals that decide elsewhere. Whoever ships may add a line that continues its chain, and
 -- change nothing.

@@ -159,7 +159,7 @@ BEGIN
     answer := 'stored';
 END $$;
 
--- How far the copies of these runs are, and who has adopted them: whoever ships may not read, and must know this much.
+-- How far the copies of these runs are, and who has adopted them: a user that ships may not read, and must know this much.
 CREATE FUNCTION gatewright.shipped_tips(in_machine text, in_runs text[])
 RETURNS TABLE (run text, number bigint, hash bytea, adopted_at bigint, adopter text, person text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = gatewright, pg_temp AS $$

@@ -5,7 +5,7 @@ ALTER TABLE gatewright.queue
     ADD COLUMN settings   text NOT NULL DEFAULT '{}',
     -- Who queued it.
     ADD COLUMN person     text NOT NULL DEFAULT '',
-    -- The commit with the last tree that was kept, by whoever had the lease.
+    -- The commit with the last tree that the holder of the lease kept.
     ADD COLUMN tree       text,
     ADD COLUMN not_before bigint NOT NULL DEFAULT 0,
     -- The version at which a worker left it, because a person must act.
@@ -48,7 +48,7 @@ CREATE VIEW gatewright.reached_caps AS
             OR c.kind = 'account' AND s.account = c.name)
     GROUP BY c.kind, c.name, c.cost HAVING sum(s.cost) >= c.cost;
 
-DROP FUNCTION gatewright.enqueue(text, text[], text, integer);
+DROP FUNCTION IF EXISTS gatewright.enqueue(text, text[], text, integer);
 CREATE FUNCTION gatewright.enqueue(
     in_run text, in_labels text[], in_account text, in_at_most integer, in_settings text DEFAULT '{}',
     in_person text DEFAULT '', in_delay bigint DEFAULT 0)
@@ -63,7 +63,7 @@ BEGIN
         VALUES (in_run, in_labels, in_account, gatewright.now_ms(), in_settings, in_person,
             gatewright.now_ms() + in_delay)
         ON CONFLICT (run) DO NOTHING;
-    -- A hint after the commit; whoever waits also looks by itself.
+    -- A hint after the commit; a waiting worker also looks by itself.
     PERFORM pg_notify('gatewright_queue', in_run);
 END $$;
 
@@ -94,10 +94,11 @@ CREATE VIEW gatewright.queue_now AS
 -- Takes the first queued run that this worker may take: projects with fewer driven runs first, then by place.
 -- A run that is over stays in the queue until a worker has delivered it.
 -- Nobody waits for a run that somebody else is just taking.
-DROP FUNCTION gatewright.claim_queued(text, text[], bigint, integer);
+DROP FUNCTION IF EXISTS gatewright.claim_queued(text, text[], bigint, integer);
 CREATE FUNCTION gatewright.claim_queued(
     in_holder text, in_labels text[], in_term bigint, in_most_tries integer,
-    OUT run text, OUT holder text, OUT fence bigint, OUT until bigint, OUT settings text, OUT tree text)
+    OUT run text, OUT holder text, OUT fence bigint, OUT claim bytea, OUT until bigint, OUT settings text,
+    OUT tree text)
 LANGUAGE plpgsql AS $$
 DECLARE
     candidate record;
@@ -131,20 +132,24 @@ BEGIN
         UPDATE gatewright.queue SET tries = tries + 1 WHERE gatewright.queue.run = candidate.run
             RETURNING gatewright.queue.settings, gatewright.queue.tree
             INTO claim_queued.settings, claim_queued.tree;
-        UPDATE gatewright.runs SET last_fence = last_fence + 1, lease_holder = in_holder, lease_until = now_is + in_term
+        UPDATE gatewright.runs SET last_fence = last_fence + 1, last_claim = gatewright.new_claim(),
+                lease_holder = in_holder, lease_until = now_is + in_term
             WHERE id = candidate.run
-            RETURNING id, lease_holder, last_fence, lease_until INTO run, holder, fence, until;
+            RETURNING id, lease_holder, last_fence, last_claim, lease_until INTO run, holder, fence, claim, until;
         RETURN;
     END LOOP;
 END $$;
 
--- A worker lets go of a run. Unless it failed, its tries are forgotten; the worker may say when to look again.
-CREATE FUNCTION gatewright.leave_queued(in_run text, in_left_at bigint, in_delay bigint, in_failure text)
+-- A worker lets go of a run, unless somebody else has it now. Unless it failed, its tries are forgotten; the worker may
+-- say when to look again.
+CREATE FUNCTION gatewright.leave_queued(
+    in_run text, in_holder text, in_left_at bigint, in_delay bigint, in_failure text)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE gatewright.queue SET tries = CASE WHEN in_failure IS NULL THEN 0 ELSE tries END,
             left_at = in_left_at, not_before = gatewright.now_ms() + in_delay, last_failure = in_failure
-        WHERE run = in_run;
+        WHERE run = in_run AND NOT EXISTS (SELECT 1 FROM gatewright.runs r WHERE r.id = in_run
+            AND r.lease_holder <> in_holder AND r.lease_until > gatewright.now_ms());
     PERFORM pg_notify('gatewright_queue', in_run);
 END $$;
 
@@ -160,36 +165,53 @@ CREATE TRIGGER lease_ends AFTER UPDATE OF lease_holder ON gatewright.runs FOR EA
     EXECUTE FUNCTION gatewright.await_word();
 
 -- Notes the commit with the run's present tree, unless somebody else has the lease now.
-CREATE FUNCTION gatewright.keep_tree(in_run text, in_fence bigint, in_commit text) RETURNS boolean
+CREATE FUNCTION gatewright.keep_tree(in_run text, in_fence bigint, in_claim bytea, in_commit text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM gatewright.durably();
     UPDATE gatewright.queue q SET tree = in_commit FROM gatewright.runs r
-        WHERE q.run = in_run AND r.id = in_run AND r.lease_holder IS NOT NULL AND r.last_fence = in_fence;
+        WHERE q.run = in_run AND r.id = in_run AND r.lease_holder IS NOT NULL AND r.last_fence = in_fence
+            AND r.last_claim = in_claim;
     RETURN FOUND;
 END $$;
 
--- Notes what a run has used so far; what is new counts for today.
-CREATE FUNCTION gatewright.note_spending(in_run text, in_cost bigint, in_tokens bigint) RETURNS void
-LANGUAGE plpgsql AS $$
+-- The cap that a queued run has reached, and when the day ends.
+CREATE FUNCTION gatewright.cap_of(in_run text, OUT kind text, OUT name text, OUT cost bigint, OUT spent bigint, OUT until bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT c.kind, c.name, c.cost, c.spent, (extract(epoch FROM gatewright.today() + 1) * 1000)::bigint
+    FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run JOIN gatewright.reached_caps c
+        ON c.kind = 'all' OR c.kind = 'user' AND c.name = q.person OR c.kind = 'project' AND c.name = r.project
+            OR c.kind = 'account' AND c.name = q.account
+    WHERE q.run = in_run ORDER BY c.kind, c.name LIMIT 1
+$$;
+
+-- Notes what a run has used so far; what is new counts for today. While work goes on its cost is estimated, so the
+-- holder of the lease may also correct it downwards. A late one can only add.
+CREATE FUNCTION gatewright.note_spending(
+    in_run text, in_cost bigint, in_tokens bigint, in_fence bigint DEFAULT NULL, in_claim bytea DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     queued record;
     before record;
+    is_holder boolean;
 BEGIN
     -- One at a time, so that nothing is counted twice.
-    SELECT q.person, r.project, coalesce(q.account, '') AS account INTO queued
+    SELECT q.person, r.project, coalesce(q.account, '') AS account, r.last_fence, r.last_claim INTO queued
         FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run WHERE q.run = in_run FOR UPDATE OF q;
     IF NOT FOUND THEN
         RETURN;
     END IF;
     SELECT coalesce(sum(cost), 0) AS cost, coalesce(sum(tokens), 0) AS tokens INTO before
         FROM gatewright.spending WHERE run = in_run;
-    IF in_cost <= before.cost AND in_tokens <= before.tokens THEN
+    is_holder := coalesce(queued.last_fence = in_fence AND queued.last_claim = in_claim, false);
+    IF in_cost = before.cost AND in_tokens = before.tokens
+            OR NOT is_holder AND in_cost <= before.cost AND in_tokens <= before.tokens THEN
         RETURN;
     END IF;
     INSERT INTO gatewright.spending AS s (day, run, person, project, account, cost, tokens)
         VALUES (gatewright.today(), in_run, queued.person, queued.project, queued.account,
-            greatest(in_cost - before.cost, 0), greatest(in_tokens - before.tokens, 0))
+            CASE WHEN is_holder THEN in_cost - before.cost ELSE greatest(in_cost - before.cost, 0) END,
+            CASE WHEN is_holder THEN in_tokens - before.tokens ELSE greatest(in_tokens - before.tokens, 0) END)
         ON CONFLICT (day, run) DO UPDATE SET cost = s.cost + EXCLUDED.cost, tokens = s.tokens + EXCLUDED.tokens;
 END $$;
 

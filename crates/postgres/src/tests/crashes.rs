@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use store::conformance::test_run::{decision, note};
-use store::{Backend as _, Claim, Commit, Fence, Key, Transacted};
+use store::{Backend as _, Claim, Commit, Key, Transacted};
 use testkit::database::Server;
 use testkit::proxy::Proxy;
 
@@ -91,7 +91,7 @@ fn a_lost_answer_is_neither_a_lost_nor_a_second_change() {
         term: Duration::from_secs(60),
         dead: None,
     };
-    assert_eq!(store.claim(&test_run.id, &claim).unwrap().fence, Fence(2));
+    assert_eq!(store.claim(&test_run.id, &claim).unwrap().fence.number, 2);
     let verification = store.verify(&test_run.id).unwrap();
     assert_eq!(
         (verification.intact, verification.entries),

@@ -92,7 +92,7 @@ fn a_run_that_waits_for_a_person_is_taken_when_it_has_changed() {
     // Until the worker has said what is to become of it, nobody takes it.
     assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);
     store
-        .leave_queued(&run, LetGo::UntilItChanges { version })
+        .leave_queued(&run, "one", LetGo::UntilItChanges { version })
         .unwrap();
     assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);
     assert_eq!(waits(&store)[0].1, FleetWait::Person);
@@ -132,7 +132,7 @@ fn a_tree_is_kept_under_the_lease_alone() {
     assert_eq!(second.tree.as_deref(), Some("aaaa"));
     let late = store.keep_tree(&first.run, first.lease.fence, "bbbb");
     assert!(
-        matches!(late, Err(Error::Fenced { last: Fence(2), .. })),
+        matches!(&late, Err(Error::Fenced { last, .. }) if *last == second.lease.fence),
         "{late:?}"
     );
     assert_eq!(
@@ -168,17 +168,31 @@ fn a_cap_holds_up_those_whom_it_is_about() {
         tokens: 10,
         cost_cents,
     };
-    let first = store.claim_queued("one", &[], LONG).unwrap().unwrap().run;
+    let claimed = store.claim_queued("one", &[], LONG).unwrap().unwrap();
+    let (first, fence) = (claimed.run, claimed.lease.fence);
     let ada = CapScope::User("ada".to_owned());
     store.set_cap(&ada, 100).unwrap();
     // The total so far is noted, so the same total twice counts once.
     for cents in [60, 60, 99] {
-        store.note_spending(&first, used(cents)).unwrap();
+        store.note_spending(&first, None, used(cents)).unwrap();
     }
     assert_eq!(store.spent_today().unwrap()[0].cents, 99);
     assert!(!store.caps().unwrap()[0].is_reached);
-    store.note_spending(&first, used(100)).unwrap();
+    store.note_spending(&first, None, used(100)).unwrap();
     assert!(store.caps().unwrap()[0].is_reached);
+    let reached = store.cap_reached(&first).unwrap().unwrap();
+    assert_eq!(
+        (reached.whose.as_str(), reached.spent_cents),
+        ("user ada", 100)
+    );
+    // An estimate is corrected by the holder of the lease, and by nobody else.
+    let late = Fence { claim: 7, ..fence };
+    for (fence, spent) in [(None, 100), (Some(late), 100), (Some(fence), 70)] {
+        store.note_spending(&first, fence, used(70)).unwrap();
+        assert_eq!(store.spent_today().unwrap()[0].cents, spent, "{fence:?}");
+    }
+    assert_eq!(store.cap_reached(&first).unwrap(), None);
+    store.note_spending(&first, Some(fence), used(100)).unwrap();
     let second = store.claim_queued("two", &[], LONG).unwrap().unwrap().run;
     assert_eq!(second.as_str(), "f-3");
     assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);

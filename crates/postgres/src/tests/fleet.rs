@@ -82,8 +82,8 @@ fn a_run_goes_to_a_machine_with_its_labels() {
     );
     let claimed = store.claim_queued("one", &both, LONG).unwrap().unwrap();
     assert_eq!(
-        (claimed.run, claimed.lease.fence),
-        (test_run.id.clone(), Fence(1))
+        (claimed.run, claimed.lease.fence.number),
+        (test_run.id.clone(), 1)
     );
     assert_eq!(store.claim_queued("two", &both, LONG).unwrap(), None);
     let status = store.fleet_status().unwrap();
@@ -191,7 +191,7 @@ fn many_claimers_take_each_run_once_and_an_old_fence_writes_nothing() {
         store.claim(&test_run.id, &dead).unwrap();
         store.enqueue(&test_run.id, &Placement::default()).unwrap();
     }
-    let taken: Mutex<BTreeMap<String, Vec<Fence>>> = Mutex::default();
+    let taken: Mutex<BTreeMap<String, Vec<u64>>> = Mutex::default();
     thread::scope(|scope| {
         for number in 0..CLAIMERS {
             let (address, taken) = (&address, &taken);
@@ -204,7 +204,7 @@ fn many_claimers_take_each_run_once_and_an_old_fence_writes_nothing() {
                         .unwrap()
                         .entry(id.clone())
                         .or_default()
-                        .push(claimed.lease.fence);
+                        .push(claimed.lease.fence.number);
                     let test_run = store::conformance::test_run::TestRun::new(&id).unwrap();
                     let write = |store: &mut crate::Postgres, seen, fence| {
                         let commit = Commit {
@@ -213,7 +213,14 @@ fn many_claimers_take_each_run_once_and_an_old_fence_writes_nothing() {
                         };
                         store.transact(&commit, &mut |_| decision(&[note(&id), cancelled()]))
                     };
-                    let old = write(&mut store, 1, Fence(1));
+                    let old = write(
+                        &mut store,
+                        1,
+                        Fence {
+                            number: 1,
+                            ..claimed.lease.fence
+                        },
+                    );
                     assert!(matches!(old, Err(Error::Fenced { .. })), "{old:?}");
                     let done = write(&mut store, 1, claimed.lease.fence).unwrap();
                     assert!(matches!(done, Transacted::Done { .. }), "{done:?}");
@@ -225,7 +232,7 @@ fn many_claimers_take_each_run_once_and_an_old_fence_writes_nothing() {
     assert_eq!(taken.len(), RUNS);
     assert_eq!(
         taken.values().flatten().collect::<BTreeSet<_>>(),
-        BTreeSet::from([&Fence(2)])
+        BTreeSet::from([&2])
     );
     assert!(taken.values().all(|fences| fences.len() == 1), "{taken:?}");
     for run in store.runs(None).unwrap() {

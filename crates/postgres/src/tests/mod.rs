@@ -3,10 +3,12 @@
 mod conformance;
 mod crashes;
 mod driving;
+mod fail_over;
 mod fleet;
 mod refusals;
 mod roles;
 mod shipping;
+mod silence;
 mod statements;
 
 use store::Access;

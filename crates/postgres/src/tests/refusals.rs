@@ -2,6 +2,7 @@
 
 use store::{Access, DatabaseFault, Error};
 use testkit::database::{PASSWORD, Server, USER};
+use testkit::proxy::Proxy;
 
 use super::{open, ready};
 use crate::{Address, Postgres, set_up};
@@ -123,4 +124,23 @@ fn a_replica_is_read_and_not_written() {
         DatabaseFault::ReadOnly
     );
     Postgres::open(&address, Access::Read).unwrap();
+}
+
+#[test]
+fn an_older_server_is_refused_by_what_it_says_of_itself() {
+    let server = Server::start();
+    ready(&server, "team");
+    let proxy = Proxy::to(server.port());
+    let through = server
+        .address("team")
+        .replace(&server.port().to_string(), &proxy.port().to_string());
+    at(&through).unwrap();
+    let version = server.sql("team", "SHOW server_version_num");
+    let version: i32 = version.parse().unwrap();
+    // As the server answers: four bytes follow, and then the number.
+    let said = |version: i32| [4_i32.to_be_bytes(), version.to_be_bytes()].concat();
+    proxy.replace_in_answers(&said(version), &said(140_012));
+    assert_eq!(refused(at(&through)), DatabaseFault::OldServer);
+    let address = Address::parse(&through).unwrap();
+    assert_eq!(refused(set_up(&address)), DatabaseFault::OldServer);
 }

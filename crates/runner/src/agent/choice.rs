@@ -40,8 +40,15 @@ impl Runner {
         match self {
             Self::Program(program) => program.word(),
             Self::Command => COMMAND,
-            Self::StandIn => "stand-in",
+            Self::StandIn => Service::STAND_IN,
         }
+    }
+
+    /// The names of all runners, with that of a rehearsal.
+    pub fn words() -> Vec<&'static str> {
+        let mut words = runtime::runners::known();
+        words.push(Self::StandIn.word());
+        words
     }
 
     /// The runner of this name; `None` if this process cannot start it.
@@ -431,8 +438,12 @@ fn of_the_host(run: &Run, agent: &AgentName) -> String {
         Driver::ByHand => format!(
             "gatewright does not start '{agent}': let it work, then report with `gatewright report`"
         ),
-        Driver::Guarded | Driver::Headless => {
+        Driver::Guarded => {
             format!("'{agent}' is an agent of the session: call it with the Agent tool")
         }
+        Driver::Headless => format!(
+            "'{agent}' is started by the process that drives the run: `gatewright resume {}`",
+            run.id
+        ),
     }
 }

@@ -15,8 +15,10 @@ use store::Backend as _;
 
 use super::choice::Runner;
 use super::conversation;
+use super::hooks::HooksOfWorker;
 use super::meter::Meter;
 use super::process::{Continue, OutputReader, ProcessEnd};
+use crate::fleet_caps::FleetCapWatch;
 use crate::spending::Spending;
 use runtime::work_record::Record;
 use runtime::worker_log::WorkerLog;
@@ -44,6 +46,9 @@ pub struct OutputListener<'l, 'd> {
     pub unguarded: bool,
     pub over_budget: bool,
     pub capped: Option<CapReached>,
+    /// A cap of the fleet that was reached within the turn.
+    pub fleet_cap: Option<String>,
+    pub fleet_caps: FleetCapWatch,
     pub meter: &'l Meter,
     /// What all workers of the run use together, if their turns end with the budget.
     pub spending: Option<&'l Spending>,
@@ -51,6 +56,8 @@ pub struct OutputListener<'l, 'd> {
     pub agent_output: AgentOutput,
     /// Keeps what its program prints, for people.
     pub log: WorkerLog,
+    /// Its hooks, where they decide on a copy of the run.
+    pub hooks: Option<HooksOfWorker>,
 }
 
 /// When the record of the work gets its usage.
@@ -114,6 +121,8 @@ pub struct ProcessReport {
     pub over_budget: bool,
     /// It passed a cap for all runs.
     pub capped: Option<CapReached>,
+    /// All machines of the fleet passed a cap.
+    pub fleet_cap: Option<String>,
 }
 
 impl ProcessReport {
@@ -143,6 +152,7 @@ impl OutputListener<'_, '_> {
             unguarded: self.unguarded,
             over_budget: self.over_budget,
             capped: self.capped.filter(|_| self.over_budget),
+            fleet_cap: self.fleet_cap,
         }
     }
 
@@ -244,6 +254,14 @@ impl OutputListener<'_, '_> {
         Ok(Continue::Yes)
     }
 
+    /// Tells the run what its hooks have decided here since the last time.
+    pub fn hear_hooks(&mut self) -> Result<(), Failure> {
+        match &mut self.hooks {
+            Some(hooks) => hooks.hear(self.workspace, &self.record.run, &self.call),
+            None => Ok(()),
+        }
+    }
+
     /// A turn that has ended is judged: what it made counts.
     fn is_mid_turn(&self) -> bool {
         self.agent_output.end.is_none()
@@ -312,9 +330,20 @@ impl OutputReader for OutputListener<'_, '_> {
             self.over_budget = true;
             return Ok(false);
         }
+        self.hear_hooks()?;
         let Some(stored) = self.workspace.store.run(&self.opened.run().id)? else {
             return Ok(false);
         };
+        if let Some(hooks) = &mut self.hooks {
+            hooks.renew(&stored)?;
+        }
+        if let Some(spending) = self.spending.filter(|_| self.is_mid_turn()) {
+            let in_flight = spending.in_flight();
+            self.fleet_cap = self.fleet_caps.look(self.workspace, &stored, in_flight)?;
+            if self.fleet_cap.is_some() {
+                return Ok(false);
+            }
+        }
         let (run, pipeline) = (&stored.run, &self.opened.pipeline);
         let open = run.dispatches.get(&self.dispatch);
         let is_due = open.is_some_and(|open| open.visit == run.position.visit);

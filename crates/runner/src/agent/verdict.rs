@@ -160,6 +160,7 @@ mod tests {
             unguarded: false,
             over_budget: false,
             capped: None,
+            fleet_cap: None,
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use engine::{
     CutReason, Dispatch, DispatchId, Duty, Ending, Event, Fact, Fault, Happening, Reply,
-    RunnerName, Service, SessionEvent, Usage, Who, WorkEvent, WorkRef, WorkResult,
+    RunnerName, Service, Usage, Who, WorkEvent, WorkRef, WorkResult,
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
@@ -25,6 +25,7 @@ use runtime::{clock, current_exe, ids, work_change};
 
 use super::choice::Runner;
 use super::conversation;
+use super::hooks::HooksOfWorker;
 use super::listener::{Counting, OutputListener, ProcessReport, WorkerUpdate};
 use super::meter::Meter;
 use super::process::{self, ProcessLimits, ProcessSpec};
@@ -32,6 +33,7 @@ use super::rates;
 use super::reset_clock;
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
+use crate::fleet_caps::FleetCapWatch;
 use crate::kept_trees;
 use crate::report::report;
 use crate::spending::Spending;
@@ -181,7 +183,7 @@ impl Work<'_, '_> {
             report = self.listen(opened, &anew, prompt, deadline, meter)?;
         }
         self.count(meter, &report)?;
-        self.note_refused_tools(opened, &report)?;
+        self.remark(opened, &report)?;
         if let Some(why) = self.cut_reason(&report)? {
             self.cut_short(opened, meter.total(), why)?;
             return Ok(None);
@@ -201,26 +203,6 @@ impl Work<'_, '_> {
         self.record.ended = Some(ended.clone());
         self.keep()?;
         Ok(Some(ended))
-    }
-
-    /// A program may refuse tools to its own agent. The person hears that, and not only what is missing then.
-    fn note_refused_tools(
-        &mut self,
-        opened: &OpenRun,
-        report: &ProcessReport,
-    ) -> Result<(), Failure> {
-        let Some(tools) = report.agent_output.refused_tools() else {
-            return Ok(());
-        };
-        let (program, dispatch) = (self.spec.runner.word(), &self.dispatch);
-        let message = format!(
-            "{program} did not allow {} '{}' to use {tools}: see its permission settings",
-            dispatch.id, dispatch.agent
-        );
-        (self.setup.updates)(WorkerUpdate::Void(message.clone()));
-        let opened = self.workspace.read(&opened.run().id)?;
-        let remarked = Happening::Session(SessionEvent::Remarked { message });
-        transact::try_once(self.workspace, opened, &Who::Engine, remarked).map(drop)
     }
 
     /// Programs store a conversation only after its first message. A worker that ended earlier
@@ -391,6 +373,8 @@ impl Work<'_, '_> {
             stop: &self.setup.stop,
         };
         let log = self.log();
+        let call = self.claim.call();
+        let hooks = HooksOfWorker::begin(self.workspace, opened, &self.dispatch, call)?;
         let mut listener = OutputListener {
             workspace: self.workspace,
             opened,
@@ -404,15 +388,19 @@ impl Work<'_, '_> {
             unguarded: false,
             over_budget: false,
             capped: None,
+            fleet_cap: None,
+            fleet_caps: FleetCapWatch::default(),
             meter,
             spending: self.setup.spending.as_deref(),
             counting: Counting::default(),
             agent_output: AgentOutput::default(),
             log,
+            hooks,
         };
         // Writing the record takes time, in which another process may have taken the run.
         listener.is_still_ours()?;
         let ran = process::run(process_spec, &limits, &mut listener)?;
+        listener.hear_hooks()?;
         Ok(listener.finish(ran))
     }
 
@@ -502,7 +490,8 @@ impl Work<'_, '_> {
         if self.setup.on_stop != OnStop::LeaveOpen {
             return Ok(None);
         }
-        if report.was_stopped() {
+        // Nobody takes the run until the cap of the fleet allows it, so it needs no limit of its own.
+        if report.was_stopped() || report.fleet_cap.is_some() {
             return Ok(Some(CutReason::Stopped));
         }
         if let Some(CapReached { what, until }) = &report.capped {

@@ -53,6 +53,11 @@ impl Request {
         }
     }
 
+    /// The program that makes it.
+    pub(super) fn program(&self) -> Option<String> {
+        self.make().into_iter().next()
+    }
+
     /// The command that finds a request which was made before.
     fn find(&self, branch: &str) -> Option<Vec<String>> {
         let words: &[&str] = match self {
@@ -126,7 +131,7 @@ impl Outward<'_> {
             &refspec,
         ];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        self.run(&words).map(drop)
+        self.run(&format!("git push {remote}"), &words).map(drop)
     }
 
     /// Makes the request, unless there is one, and returns what the command said: usually an address.
@@ -137,7 +142,7 @@ impl Outward<'_> {
         says: &RequestText<'_>,
     ) -> Result<String, Failure> {
         if let Some(words) = request.find(&branch.name)
-            && let Ok(found) = self.run(&words)
+            && let Ok(found) = self.run(&first(&words), &words)
             && let Some(address) = request.found(&found)
         {
             return Ok(address);
@@ -154,11 +159,11 @@ impl Outward<'_> {
         ];
         let words = request.make().into_iter();
         let words: Vec<String> = words.map(|word| filled(&word, &places)).collect();
-        let said = self.run(&words)?;
+        let said = self.run(&first(&words), &words)?;
         Ok(address(&said).unwrap_or_else(|| "made".to_owned()))
     }
 
-    fn run(&self, words: &[String]) -> Result<String, Failure> {
+    fn run(&self, name: &str, words: &[String]) -> Result<String, Failure> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(Failure::usage("the command for the request is empty").hint("name one"));
         };
@@ -169,17 +174,17 @@ impl Outward<'_> {
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
             command.env_remove(name);
         }
-        let name = views::line(&words.iter().take(3).cloned().collect::<Vec<_>>().join(" "));
+        let name = views::line(name);
         let ended = subprocess::run(&mut command, b"", TIMEOUT).map_err(|error| {
             Failure::environment(format!("`{name}` failed: {error}"))
                 .hint("install it, or deliver in another way")
         })?;
         match ended.success() {
             Ok(said) => Ok(self.safe(&said)),
-            Err(why) => Err(
-                Failure::environment(format!("`{name}` failed: {}", self.safe(&why)))
-                    .hint("fix it, then type `gatewright deliver`"),
-            ),
+            Err(why) => Err(Failure::environment(format!(
+                "`{name}` failed: {}",
+                self.safe(&why)
+            ))),
         }
     }
 
@@ -187,6 +192,11 @@ impl Outward<'_> {
     fn safe(&self, text: &str) -> String {
         views::safe(&engine::redact(text, self.environment.secrets())).to_string()
     }
+}
+
+/// The beginning of a command, which says what it does.
+fn first(words: &[String]) -> String {
+    words.iter().take(3).cloned().collect::<Vec<_>>().join(" ")
 }
 
 /// Fills the placeholders of a word in one pass, so that a title with braces stays as it is.

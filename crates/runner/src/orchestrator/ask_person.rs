@@ -68,6 +68,9 @@ impl Orchestrator<'_, '_> {
         let is_new = self.tell_question(&opened, &asked, &why)?;
         let who = self.workspace.context.who();
         let mut person = self.person_at_terminal(&who);
+        // Who leaves looks around once more, and gives it back then.
+        let stays = person.is_some() || self.when_waiting == WhenWaiting::Stay;
+        let opened = self.give_turn_back_if(stays, opened)?;
         if let Some(person) = person.as_mut().filter(|_| is_new) {
             let view = asked_about::next(self.workspace, &opened)?;
             person.terminal.say(&view.background_text(Paint::Plain))?;

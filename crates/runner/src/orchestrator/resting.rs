@@ -10,6 +10,7 @@ use runtime::workspace::OpenRun;
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
 use crate::drive_options::{DriveEnd, WhenLimited};
+use crate::fleet_caps;
 use crate::pool::Member;
 use crate::progress::Progress;
 use crate::recovery::{self, RecoveryAction};
@@ -92,7 +93,11 @@ impl Orchestrator<'_, '_> {
     /// Nothing is due. If nobody works before a service works again, the run rests.
     pub(super) fn rest_or_listen(&mut self) -> Result<Option<DriveEnd>, Failure> {
         let opened = self.workspace.read(&self.run)?;
-        let limit = self.limit(&opened)?.filter(|_| self.pool.is_idle());
+        let limit = match self.limit(&opened)? {
+            None if !self.resting(&opened).is_empty() => self.cap_reached(&opened)?.flatten(),
+            limit => limit,
+        };
+        let limit = limit.filter(|_| self.pool.is_idle());
         let left = match limit {
             Some(limit) => self.rest_for(&opened, Some(limit))?,
             None => None,
@@ -130,7 +135,7 @@ impl Orchestrator<'_, '_> {
         opened: &OpenRun,
     ) -> Result<Option<Option<(Time, String)>>, Failure> {
         let Some(cap) = caps::reached(&self.workspace.state, clock::now())? else {
-            return Ok(None);
+            return Ok(fleet_caps::reached(self.workspace, &opened.stored)?.map(Some));
         };
         let CapReached { what, until } = cap;
         if until.is_none() && self.pool.is_idle() {

@@ -98,7 +98,10 @@ impl Orchestrator<'_, '_> {
                 };
                 self.step_folder(&opened, attempt)?
             }
-            None => None,
+            None => {
+                StepFolder::remove_spares(self.workspace, &opened)?;
+                None
+            }
         };
         // Without its own worktree a worker shares the run's worktree, so it must be alone.
         if step_folder.is_none() && !self.pool.is_idle() {
@@ -118,7 +121,7 @@ impl Orchestrator<'_, '_> {
         let (spec, dispatch, admitted) = match admitted {
             Ok((spec, Some(dispatch), admitted)) => (spec, dispatch, admitted),
             not_begun => {
-                step_folder.map_or(Ok(()), |step_folder| step_folder.clear())?;
+                step_folder.map_or(Ok(()), |mut step_folder| step_folder.clear())?;
                 surroundings.map_or(Ok(()), |it| it.end(claim.call()))?;
                 return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
             }
@@ -250,7 +253,7 @@ impl Orchestrator<'_, '_> {
     ) -> Result<(), Failure> {
         self.end_wait();
         let dispatch = &task.dispatch;
-        if let Some(step_folder) = &task.step_folder {
+        if let Some(step_folder) = &mut task.step_folder {
             step_folder.enter(dispatch.id);
             task.record.step_folder = Some(step_folder.folder_text()?);
         }

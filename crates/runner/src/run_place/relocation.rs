@@ -10,16 +10,17 @@ use runtime::run_branch;
 use runtime::state::write_durably;
 use runtime::workspace::{OpenRun, Workspace};
 
-use super::{BRANCH, Checkout, MADE, PlaceFiles, UNDELIVERED, text};
+use super::{BRANCH, Checkout, MADE, PlaceFiles, Remarks, UNDELIVERED, carry_from_project, text};
 use crate::engine_event;
 
 /// Makes the worktree here, if another machine has it or it is gone. After a kill the same call completes it.
 pub(crate) fn make_here(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
-) -> Result<OpenRun, Failure> {
+) -> Result<(OpenRun, Remarks), Failure> {
+    let none = Remarks::new();
     let Some(seat) = workspace.context.fleet().cloned() else {
-        return Ok(opened);
+        return Ok((opened, none));
     };
     let Some(RunPlace {
         branch,
@@ -28,11 +29,11 @@ pub(crate) fn make_here(
         ..
     }) = opened.run().place.clone()
     else {
-        return Ok(opened);
+        return Ok((opened, none));
     };
     let is_ours = machine.as_ref() == Some(&seat.machine);
     if is_ours && Path::new(&there).is_dir() {
-        return Ok(opened);
+        return Ok((opened, none));
     }
     let run = opened.run().id.clone();
     let kept = match workspace.store.fleet() {
@@ -43,6 +44,7 @@ pub(crate) fn make_here(
     let files = PlaceFiles::of(&workspace.state, &run, &home);
     run_branch::note_home(&workspace.state, &run, &home)?;
     files.check_out_kept(&home, &branch, kept.as_deref())?;
+    let remarks = carry_from_project(workspace, &opened, &home, &files.worktree)?;
     for (mark, content) in [
         (BRANCH, branch.name.as_str()),
         (UNDELIVERED, ""),
@@ -52,14 +54,15 @@ pub(crate) fn make_here(
         write_durably(&note, content).map_err(Failure::file("write to", &note))?;
     }
     if is_ours {
-        return Ok(opened);
+        return Ok((opened, remarks));
     }
     let event = EngineEvent::Relocated(Relocation {
         folder: text(&files.worktree)?,
         on: seat.on_machine(&workspace.state, &home)?,
         commit: kept.unwrap_or(branch.base),
     });
-    engine_event::submit(workspace, opened, &event, None)
+    let opened = engine_event::submit(workspace, opened, &event, None)?;
+    Ok((opened, remarks))
 }
 
 impl PlaceFiles {

@@ -33,9 +33,13 @@ pub(crate) fn remove(repository: &Repository, run: &RunId, branch: Option<&str>)
 pub(crate) fn remove_in_worktree(repository: &Repository, root: &Path) {
     let worktrees = repository.common_dir.join("worktrees");
     let is_own = repository.git_dir.parent() == Some(worktrees.as_path());
-    let locks = ["index.lock", "HEAD.lock"].map(|name| repository.git_dir.join(name));
+    let mut locks = Vec::new();
+    if is_own {
+        // Not only the index has one: a merge locks its own refs.
+        collect(&repository.git_dir, &mut locks);
+    }
     // A person who writes the message of a commit holds the lock for as long as that takes.
-    if is_own && locks.iter().any(|lock| lock.exists()) && !is_visited(root) {
+    if !locks.is_empty() && !is_visited(root) {
         locks.iter().for_each(|lock| remove_one(lock));
     }
 }
@@ -62,7 +66,7 @@ fn modified(lock: &Path) -> Option<SystemTime> {
     fs::symlink_metadata(lock).ok()?.modified().ok()
 }
 
-/// Every lock of a ref in this folder.
+/// Every lock in this folder and below.
 fn collect(folder: &Path, locks: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -116,6 +120,8 @@ mod tests {
         let ours = [
             "worktrees/project/index.lock",
             "worktrees/project/HEAD.lock",
+            "worktrees/project/AUTO_MERGE.lock",
+            "worktrees/project/refs/bisect/bad.lock",
             "refs/heads/gatewright/r-1-try.lock",
             "refs/gatewright/r-1/deep/d1.lock",
         ];

@@ -116,9 +116,9 @@ impl Repository {
         }
     }
 
-    /// Tracked and unignored files, and those of nested repositories.
-    pub(super) fn files(&self, dirs: &WorktreeDirs) -> Result<Vec<Vec<u8>>, Failure> {
-        let project = Project {
+    /// A worktree as a project, whose files git lists.
+    pub(super) fn project(&self, dirs: &WorktreeDirs) -> Project {
+        Project {
             root: dirs.root.clone(),
             key: self.project.key.clone(),
             repository: Some(evidence::Repository {
@@ -126,8 +126,7 @@ impl Repository {
                 common_dir: self.common_dir.clone(),
                 linked_back: true,
             }),
-        };
-        Ok(evidence::tree::files(&project)?)
+        }
     }
 
     /// What is known of the files of a worktree, in this file.

@@ -19,7 +19,7 @@ use super::git::Repository;
 use super::name::{SafeName, content_ref};
 use super::record::{MergeRecord, MergeState, Records};
 use super::scratch::Scratch;
-use super::tree_commit::{self, TreeCommit};
+use super::tree_commit::{self, Also, TreeCommit};
 use super::trees::{self, Difference};
 use super::{Merged, Snapshot};
 
@@ -196,30 +196,24 @@ impl Merger<'_> {
     }
 
     /// The current content of the run's worktree, with all paths that either side has, even if git
-    /// ignores them now.
+    /// ignores them now. `base` has the tree `began`.
     fn tree_commit(
         &self,
         scratch: &Scratch<'_>,
         snapshot: &Snapshot,
         base: String,
     ) -> Result<String, Failure> {
-        let here = self.repository.here();
-        let mut files = self.repository.files(&here)?;
+        let mut also: Vec<Vec<u8>> = Vec::new();
         for commit in [&snapshot.base, &snapshot.commit] {
-            let items = trees::items(scratch, commit)?;
-            files.extend(items.into_iter().map(|(path, _)| path));
+            let differences = trees::differences(scratch, &base, commit)?;
+            also.extend(differences.into_iter().map(|one| one.path));
         }
-        files.extend(
-            snapshot
-                .carried
-                .iter()
-                .map(|path| path.clone().into_bytes()),
-        );
-        files.sort_unstable();
-        files.dedup();
+        let carried = snapshot.carried.iter();
+        also.extend(carried.map(|path| path.clone().into_bytes()));
         let tree_commit = TreeCommit {
+            project: &self.repository.project(&self.repository.here()),
             stamps: &self.stamps,
-            files,
+            also: Also::TheseAndParent(also),
             parents: vec![base],
             about: format!("before {} was merged", snapshot.name),
         };

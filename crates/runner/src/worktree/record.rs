@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::name::SafeName;
 
+/// How the names of spares begin.
+const SPARE: &str = ".spare-";
+
 /// A prepared worktree. It is written when the worktree is complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WorktreeRecord {
@@ -24,6 +27,9 @@ pub(super) struct WorktreeRecord {
     pub inside: String,
     /// Paths that are copied even if git ignores them, from the worktree's top.
     pub carried: Vec<String>,
+    /// The boot of the machine in which its files were written, until they are on the disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsynced: Option<String>,
 }
 
 /// A merge that has started. Its two commits define everything that it writes.
@@ -72,6 +78,28 @@ impl Records {
         self.file(name, "objects")
     }
 
+    /// The same as git wrote the files, before anybody worked on them.
+    pub(super) fn written(&self, name: &SafeName) -> PathBuf {
+        self.file(name, "written")
+    }
+
+    /// Git's index from that moment.
+    pub(super) fn index(&self, name: &SafeName) -> PathBuf {
+        self.file(name, "index")
+    }
+
+    /// Where a spare lies. No worktree has a dot in its name.
+    pub(super) fn spare(&self, number: &str) -> PathBuf {
+        self.folder.join(format!("{SPARE}{number}"))
+    }
+
+    /// The folder of a spare, if this entry is one.
+    pub(super) fn spare_folder(&self, entry: &str) -> Option<PathBuf> {
+        let number = entry.strip_prefix(SPARE)?;
+        let folder = self.spare(number);
+        folder.is_dir().then_some(folder)
+    }
+
     pub(super) fn worktree_record(
         &self,
         name: &SafeName,
@@ -106,7 +134,9 @@ impl Records {
     /// Removes all records of a worktree. The record of the worktree itself goes last.
     pub(super) fn forget(&self, name: &SafeName) -> Result<(), Failure> {
         self.remove_merge_record(name)?;
-        remove(&self.stamps(name))?;
+        for file in [self.stamps(name), self.written(name), self.index(name)] {
+            remove(&file)?;
+        }
         remove(&self.file(name, "json"))
     }
 
@@ -183,6 +213,7 @@ mod tests {
             id: "w1".to_owned(),
             inside: String::new(),
             carried: vec!["a".to_owned(), "b/c".to_owned()],
+            unsynced: None,
         };
         records.write_worktree_record(&name, &record).unwrap();
         assert_eq!(

@@ -39,15 +39,25 @@ impl Worktrees {
         if let Some(snapshot) = left
             && !self.is_settled(&repository, &name, &snapshot)?
         {
-            let message = format!("the work of {} is not merged", worktree.name);
-            return Err(Failure::refused(message).hint("merge it, or archive it"));
+            return Err(not_merged(worktree));
         }
-        remove_worktree(&repository, &worktree.root)?;
+        remove_folder(&worktree.root)?;
+        self.forget_step(&repository, &name, worktree)
+    }
+
+    /// Forgets a worktree whose folder is gone.
+    pub(super) fn forget_step(
+        &self,
+        repository: &Repository,
+        name: &SafeName,
+        worktree: &Worktree,
+    ) -> Result<(), Failure> {
+        repository.forget_worktree(&worktree.root)?;
         for kept in [name.merge_ref(&self.run), name.kept_ref(&self.run)] {
             repository.forget(&kept)?;
         }
-        self.records.forget(&name)?;
-        self.forget_content(&repository)
+        self.records.forget(name)?;
+        self.forget_content(repository)
     }
 
     /// After the last step nothing is compared with the content any more.
@@ -59,7 +69,7 @@ impl Worktrees {
     }
 
     /// Has it been merged, or is there nothing to merge?
-    fn is_settled(
+    pub(super) fn is_settled(
         &self,
         repository: &Repository,
         name: &SafeName,
@@ -131,6 +141,11 @@ impl Worktrees {
         }
         Ok(())
     }
+}
+
+pub(super) fn not_merged(worktree: &Worktree) -> Failure {
+    let message = format!("the work of {} is not merged", worktree.name);
+    Failure::refused(message).hint("merge it, or archive it")
 }
 
 fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> {

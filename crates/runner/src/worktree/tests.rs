@@ -5,6 +5,7 @@ mod merging;
 mod preparing;
 mod removing;
 mod repositories;
+mod spares;
 mod waves;
 
 use std::fs;

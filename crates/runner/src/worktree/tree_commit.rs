@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::process::{Child, Stdio};
 
+use evidence::Project;
 use evidence::beneath::{self, Folder, Refused};
 use evidence::tree::{ObjectKind, ObjectStamps, TreeObject, escape};
 use runtime::failure::Failure;
@@ -22,12 +23,21 @@ const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
 
 /// What a commit is made of.
 pub(super) struct TreeCommit<'a> {
-    /// The worktree, and what is known of its files.
+    /// The worktree as git lists it.
+    pub project: &'a Project,
+    /// What is known of its files.
     pub stamps: &'a ObjectStamps,
-    /// Candidate paths. Missing files are skipped.
-    pub files: Vec<Vec<u8>>,
+    /// Paths that count besides those that git lists. Missing files are skipped.
+    pub also: Also,
     pub parents: Vec<String>,
     pub about: String,
+}
+
+/// Paths that count even if git ignores them.
+pub(super) enum Also {
+    These(Vec<Vec<u8>>),
+    /// These, and all that the first parent has.
+    TheseAndParent(Vec<Vec<u8>>),
 }
 
 /// Writes the commit and returns its id. No ref keeps it yet.
@@ -92,19 +102,31 @@ enum Changes {
 impl Changes {
     /// Everything after a failure: an object of the parent may be missing.
     fn of(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<Self, Failure> {
-        let mut files = tree_commit.files.clone();
-        files.retain(|path| is_ours(path));
-        files.sort_unstable();
-        files.dedup();
         let parent = tree_commit.parents.first();
-        let Some(parent) = parent.filter(|_| scratch.is_first_try) else {
-            return Ok(Self::Whole(files));
+        let before = |parent: Option<&String>| {
+            let entries = parent.map_or(Ok(Vec::new()), |parent| trees::entries(scratch, parent));
+            entries.map(|mut entries| {
+                entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
+                entries
+            })
         };
-        let mut before = trees::entries(scratch, parent)?;
-        before.sort_unstable_by(|left, right| left.path.cmp(&right.path));
-        let paths: Vec<&[u8]> = files.iter().map(Vec::as_slice).collect();
-        let now = tree_commit.stamps.objects(&paths)?;
-        Ok(Self::between(before, files.into_iter().zip(now)))
+        let compared = parent.filter(|_| scratch.is_first_try);
+        let (before, mut also) = match &tree_commit.also {
+            Also::These(paths) => (before(compared)?, paths.clone()),
+            Also::TheseAndParent(paths) => {
+                let before = before(parent)?;
+                let of_parent = before.iter().map(|entry| entry.path.clone());
+                let also = of_parent.chain(paths.iter().cloned()).collect();
+                (before, also)
+            }
+        };
+        also.retain(|path| is_ours(path));
+        let mut now = tree_commit.stamps.list(tree_commit.project, also)?;
+        now.retain(|(path, _)| is_ours(path));
+        Ok(match compared {
+            Some(_) => Self::between(before, now.into_iter()),
+            None => Self::Whole(now.into_iter().map(|(path, _)| path).collect()),
+        })
     }
 
     /// Both are sorted by their paths.

@@ -72,7 +72,8 @@ impl Position {
         });
         let path = path(state, run);
         // What is lost here is asked again.
-        state::write_quickly(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+        state::write_quickly(&path, value.to_string().as_bytes())
+            .map_err(Failure::file("write to", &path))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn render(
     opened: &OpenRun,
     stored: &[(u64, Entry)],
 ) -> RenderResult {
-    // Before its worktree is made, a run has nowhere to show anything. Whoever has it renders it there.
+    // Before its worktree is made, a run has nowhere to show anything. The machine that has it renders it there.
     if opened.run().is_unplaced() || workspace.is_elsewhere(opened) {
         return RenderResult::default();
     }
@@ -116,14 +116,26 @@ impl<'a> ViewRenderer<'a> {
         } else {
             Vec::new()
         };
+        let shows_replies = |view: &&View| view.format == ViewFormat::PipelineState;
+        if views.iter().any(shows_replies) {
+            let contents = contents(self.workspace);
+            views::keep_replies(&mut self.record.digest, pipeline, &stored.run, &contents);
+        }
         self.record.mark_incomplete();
-        self.workspace.store.in_one_snapshot(|| {
+        let reads = views.iter().any(|view| views::reads_contents(&view.format));
+        let store = &self.workspace.store;
+        let write = || {
             for view in views {
                 if let Err(line) = self.view(view, &history) {
                     self.rendered.unwritten.push(line);
                 }
             }
-        });
+        };
+        if reads {
+            store.in_one_snapshot(write);
+        } else {
+            write();
+        }
         // Without a record the next rendering reads the whole journal.
         let _ = self.record.save();
         Ok(self.rendered)
@@ -232,10 +244,7 @@ impl<'a> ViewRenderer<'a> {
     }
 
     fn shown(&self, format: &ViewFormat, history: &[(u64, Entry)]) -> Result<ViewContent, String> {
-        let contents = |hash: &Hash| {
-            let bytes = self.workspace.store.content(*hash).ok().flatten()?;
-            String::from_utf8(bytes).ok()
-        };
+        let contents = contents(self.workspace);
         let input = ViewInput {
             pipeline: &self.opened.pipeline,
             run: self.opened.run(),
@@ -248,6 +257,14 @@ impl<'a> ViewRenderer<'a> {
         let name = format.name();
         views::file(format, &input)
             .map_err(|error| format!("the view {name} cannot be rendered: {error}"))
+    }
+}
+
+/// The captured contents that are text.
+fn contents(workspace: &Workspace<'_>) -> impl Fn(&Hash) -> Option<String> {
+    |hash| {
+        let bytes = workspace.store.content(*hash).ok().flatten()?;
+        String::from_utf8(bytes).ok()
     }
 }
 

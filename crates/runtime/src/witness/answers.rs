@@ -44,7 +44,7 @@ pub fn note_answer(
     let word = if noted.is_whole { WHOLE } else { PART };
     let calls: Vec<&str> = noted.calls.iter().map(CallId::as_str).collect();
     let text = format!("{} {word} {}\n", noted.visit, calls.join(" "));
-    state::write_quickly(&file(state, run, session), &text)
+    state::write_quickly(&file(state, run, session), text.as_bytes())
 }
 
 /// The answer that waits, if there is one.

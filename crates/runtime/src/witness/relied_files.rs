@@ -3,17 +3,17 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use engine::{AgentName, AgentPattern, Definition, Time, Unguarded, Witness, Work, Worker};
 use hosts::SessionHost;
 
-use super::memory::{FileMark, Memory};
+use super::memory::{FileMark, Marks, Memory};
 use super::relied_settings;
+use super::stamp::stamp;
 use crate::current_exe;
 use crate::environment::Environment;
 use crate::workspace::OpenRun;
@@ -28,8 +28,8 @@ const PROGRAM: &str = "the program";
 const MOST_DEPTH: u32 = 3;
 const MOST_FILES: usize = 2000;
 
-/// Files by their paths.
-type Marks = BTreeMap<String, Rc<FileMark>>;
+/// About as long is a text with all files.
+const GLANCE: usize = 2048;
 
 /// The front matter is at the beginning.
 const MOST_READ: u64 = 256 * 1024;
@@ -43,12 +43,21 @@ pub(super) fn changed(
     now: Time,
 ) -> Option<Unguarded> {
     let look = Look::new(opened, environment, host);
-    let seen = look.marks(&memory.files);
-    let before = std::mem::replace(&mut memory.files, seen);
+    let (known, program) = memory.glance();
+    let program = program.map(str::to_owned);
+    let program = program.or_else(|| programs(memory.files()).into_iter().next());
+    // Before the files themselves are read: what is touched meanwhile has another glance the next time.
+    let glance = look.glance(program.as_deref());
+    if glance.as_deref() == Some(known) {
+        return None;
+    }
+    let seen = look.marks(memory.files());
+    let glance = glance.filter(|glance| is_glance_of(glance, &seen));
+    let before = memory.set_files(seen, program, glance.unwrap_or_default());
     if before.is_empty() {
         return None;
     }
-    let changes = look.changes(&before, &memory.files);
+    let changes = look.changes(&before, memory.files());
     (!changes.is_empty()).then(|| Unguarded {
         witness: Witness::Files,
         what: changes.join("; "),
@@ -144,6 +153,31 @@ impl<'a> Look<'a> {
         marks
     }
 
+    /// All files of interest with their stamps, in one text: the same one means that none of them was touched, came or
+    /// went. Nothing, where something could not be looked at.
+    fn glance(&self, program: Option<&str>) -> Option<String> {
+        let mut agents = Vec::new();
+        for folder in &self.folders {
+            agents.extend(agent_files(&folder.join(AGENTS)).ok()?);
+        }
+        let given = self.given.iter().filter(|path| !agents.contains(path));
+        let others = given.chain(&self.settings).map(PathBuf::as_path);
+        let all = agents.iter().map(PathBuf::as_path).chain(others);
+        let mut glance = String::with_capacity(GLANCE);
+        for path in all.chain(program.map(Path::new)) {
+            let name = path.to_str().filter(|name| !name.contains('\n'))?;
+            let stamp = match fs::metadata(path) {
+                Ok(found) => stamp(&found),
+                Err(error) if is_absent(&error) => String::new(),
+                Err(_) => return None,
+            };
+            for part in [name, "\0", &stamp, "\0"] {
+                glance.push_str(part);
+            }
+        }
+        Some(glance)
+    }
+
     /// The agent of the pipeline that this file defines; nothing for any other.
     fn about(&self, path: &Path, text: &[u8]) -> String {
         let named = name_in(&String::from_utf8_lossy(text));
@@ -203,6 +237,19 @@ impl<'a> Look<'a> {
     }
 }
 
+/// Are these the marks of the files in a glance? One that could not be read has an earlier mark, or none.
+fn is_glance_of(glance: &str, marks: &Marks) -> bool {
+    let mut parts = glance.split('\0');
+    while let (Some(path), Some(stamp)) = (parts.next(), parts.next()) {
+        let marked = marks.get(path).map(|mark| mark.stamp.as_str());
+        let marked = marked.filter(|marked| *marked != relied_settings::ABSENT);
+        if marked.unwrap_or_default() != stamp {
+            return false;
+        }
+    }
+    true
+}
+
 /// The program that began the run, which another copy of it does not replace. It is large, so its
 /// stamp must do.
 fn programs(before: &Marks) -> Vec<String> {
@@ -246,36 +293,6 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 fn known_in(folder: &Path, before: &Marks) -> Vec<PathBuf> {
     let known = before.keys().map(PathBuf::from);
     known.filter(|path| path.starts_with(folder)).collect()
-}
-
-/// Its size, times and number. Each look makes one for every file, so it is put together by hand.
-pub(super) fn stamp(found: &Metadata) -> String {
-    let mut stamp = String::with_capacity(LONGEST_STAMP);
-    push_number(&mut stamp, found.len());
-    for (before, number) in [
-        ('-', found.mtime()),
-        ('.', found.mtime_nsec()),
-        ('-', found.ctime()),
-    ] {
-        stamp.push(before);
-        if number < 0 {
-            stamp.push('-');
-        }
-        push_number(&mut stamp, number.unsigned_abs());
-    }
-    stamp.push('.');
-    push_number(&mut stamp, found.ino());
-    stamp
-}
-
-/// Five numbers, two signs and what is between them.
-const LONGEST_STAMP: usize = 5 * 20 + 2 + 4;
-
-fn push_number(text: &mut String, number: u64) {
-    if number > 9 {
-        push_number(text, number / 10);
-    }
-    text.push(char::from(b'0' + (number % 10) as u8));
 }
 
 fn agent_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
@@ -457,25 +474,52 @@ mod tests {
         assert_eq!(look.marks(&before), BTreeMap::new());
     }
 
+    /// A look at a glance must find all that a look at each file does.
     #[test]
-    fn a_stamp_is_size_times_and_number() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), "12345678901").unwrap();
-        for (seconds, nanoseconds) in [(0, 0), (1_600_000_000, 7), (-3, 120)] {
-            let at = rustix::fs::Timespec {
-                tv_sec: seconds,
-                tv_nsec: nanoseconds,
-            };
-            let times = rustix::fs::Timestamps {
-                last_access: at,
-                last_modification: at,
-            };
-            rustix::fs::futimens(file.as_file(), &times).unwrap();
-            let found = fs::metadata(file.path()).unwrap();
-            let (changed, number) = (found.ctime(), found.ino());
-            let expected = format!("11-{seconds}.{nanoseconds}-{changed}.{number}");
-            assert_eq!(stamp(&found), expected);
+    fn a_glance_shows_what_was_touched_and_what_could_not_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let agents = folder.path().join(AGENTS);
+        fs::create_dir_all(agents.join("deeper")).unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let look = Look {
+            worktree: folder.path(),
+            definition: None,
+            agents: OnceCell::from(vec!["critic".to_owned()]),
+            folders: vec![folder.path().to_owned()],
+            given: vec![at("agents/critic.md"), at("command.md")],
+            settings: vec![at("settings.json")],
+            host: hosts::DEFAULT_SESSION_HOST,
+        };
+        let program = at("program").to_string_lossy().into_owned();
+        let mut before = look.glance(Some(&program)).unwrap();
+        for name in [
+            "agents/critic.md",
+            "agents/deeper/poet.md",
+            "command.md",
+            "settings.json",
+            "program",
+        ] {
+            for text in [Some("one"), Some("longer"), None] {
+                match text {
+                    Some(text) => fs::write(at(name), text).unwrap(),
+                    None => fs::remove_file(at(name)).unwrap(),
+                }
+                let glance = look.glance(Some(&program)).unwrap();
+                assert_ne!(glance, before, "{name} {text:?}");
+                let marks = look.marks(&Marks::from([(program.clone(), mark("", "", PROGRAM))]));
+                assert!(is_glance_of(&glance, &marks), "{name} {text:?}");
+                assert_eq!(look.glance(Some(&program)).unwrap(), glance);
+                before = glance;
+            }
         }
+        // It can be looked at, and not be read: it must be looked at again.
+        fs::create_dir(at("agents/critic.md")).unwrap();
+        let glance = look.glance(Some(&program)).unwrap();
+        assert!(!is_glance_of(&glance, &look.marks(&Marks::new())));
+        // It cannot even be looked at.
+        fs::remove_dir(at("agents/critic.md")).unwrap();
+        std::os::unix::fs::symlink(at("agents/critic.md"), at("agents/critic.md")).unwrap();
+        assert_eq!(look.glance(Some(&program)), None);
     }
 
     #[test]

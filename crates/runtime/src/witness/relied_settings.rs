@@ -10,12 +10,16 @@ use hosts::SessionHost;
 use hosts::settings::Settings;
 
 use super::memory::FileMark;
-use super::relied_files::{is_absent, stamp};
+use super::relied_files::is_absent;
+use super::stamp::stamp;
 use crate::current_exe;
 use crate::environment::Environment;
 
 /// What settings are to a run.
 pub(super) const ABOUT: &str = "a settings file";
+
+/// The stamp of a file that does not exist.
+pub(super) const ABSENT: &str = "none";
 
 /// A longer file is not a settings file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -40,14 +44,14 @@ pub(super) fn mark(
 ) -> io::Result<Rc<FileMark>> {
     let stamp = match fs::metadata(path) {
         Ok(found) => stamp(&found),
-        Err(error) if is_absent(&error) => "none".to_owned(),
+        Err(error) if is_absent(&error) => ABSENT.to_owned(),
         Err(error) => return Err(error),
     };
     if let Some(known) = before.filter(|known| known.stamp == stamp) {
         return Ok(Rc::clone(known));
     }
     let mut bytes = Vec::new();
-    if stamp != "none" {
+    if stamp != ABSENT {
         let mut file = fs::File::open(path)?.take(MOST_BYTES);
         file.read_to_end(&mut bytes)?;
     }

@@ -65,11 +65,11 @@ impl Conversation {
         let mut unseen = Vec::new();
         for path in records(&self.record) {
             let name = path.to_string_lossy().into_owned();
-            let known = memory.records.get(&name).cloned();
+            let known = memory.record(&name).cloned();
             let read = self.read_on(&path, known, host, expect_delay);
             if let Ok((place, found)) = read {
                 unseen.extend(found);
-                memory.records.insert(name, place);
+                memory.set_record(name, place);
             }
         }
         told(&unseen)

@@ -62,6 +62,8 @@ pub(super) fn sixty_four_runs_advance_at_once(open: Open<'_>) -> Checked {
 enum Flaw {
     None,
     StaleFence,
+    /// The number of the lease, and another claim.
+    OtherClaim,
     StaleVersion,
     UsedKey,
     UnknownRun,
@@ -72,7 +74,7 @@ enum Flaw {
 const FLAWS: [Flaw; 8] = [
     Flaw::None,
     Flaw::StaleFence,
-    Flaw::None,
+    Flaw::OtherClaim,
     Flaw::StaleVersion,
     Flaw::UsedKey,
     Flaw::UnknownRun,
@@ -103,7 +105,7 @@ pub(super) fn a_refusal_among_many_undoes_nobody(open: Open<'_>) -> Checked {
             Flaw::Nothing => {
                 matches!(&answer, Ok(Transacted::Done { numbers, .. }) if numbers.is_empty())
             }
-            Flaw::StaleFence => matches!(&answer, Err(Error::Fenced { .. })),
+            Flaw::StaleFence | Flaw::OtherClaim => matches!(&answer, Err(Error::Fenced { .. })),
             Flaw::StaleVersion => matches!(&answer, Ok(Transacted::Moved { version: 2 })),
             Flaw::UsedKey => {
                 matches!(&answer, Ok(Transacted::Repeated { entries }) if entries.len() == 1)
@@ -131,14 +133,22 @@ fn write(
     flaw: Flaw,
     used: &Key,
 ) -> Result<Transacted, Error> {
+    let held = store.lease(&test_run.id)?.map(|lease| lease.fence);
     let good = Commit {
-        fence: Some(Fence(2)),
+        fence: held,
         ..test_run.commit(2)
     };
     let commit = match flaw {
         Flaw::None | Flaw::Unfit | Flaw::Nothing => good,
         Flaw::StaleFence => Commit {
-            fence: Some(Fence(1)),
+            fence: held.map(|fence| Fence { number: 1, ..fence }),
+            ..good
+        },
+        Flaw::OtherClaim => Commit {
+            fence: held.map(|fence| Fence {
+                claim: fence.claim ^ 1,
+                ..fence
+            }),
             ..good
         },
         Flaw::StaleVersion => Commit { seen: 1, ..good },
@@ -165,7 +175,7 @@ pub(super) fn two_holders_of_each_run_make_one_lease(open: Open<'_>) -> Checked 
         let holder = format!("holder {index}");
         match store.claim(&stories[index / 2].id, &acquire(&holder, LONG)) {
             Ok(lease) => {
-                assert_eq!((lease.holder, lease.fence), (holder, Fence(1)));
+                assert_eq!((lease.holder, lease.fence.number), (holder, 1));
                 taken.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }

@@ -30,25 +30,26 @@ pub(super) fn a_run_is_held_by_one_holder(open: Open<'_>) -> Checked {
     };
     assert_eq!(open().lease(&test_run.id)?, None);
     let held = claim(acquire("one", LONG))?;
-    assert_eq!((held.holder.as_str(), held.fence), ("one", Fence(1)));
+    assert_eq!((held.holder.as_str(), held.fence.number), ("one", 1));
     assert!(!held.is_expired);
     assert_eq!(open().lease(&test_run.id)?, Some(held.clone()));
     assert!(is_held("two"));
 
-    let fence = Fence(1);
+    let fence = held.fence;
     let renewed = claim(Claim::Renew { fence, term: LONG })?;
     assert!(renewed.until >= held.until, "{renewed:?} {held:?}");
     assert!(is_held("two"));
     assert!(claim(Claim::Renew { fence, term: NONE })?.is_expired);
     let read = open().lease(&test_run.id)?;
     assert!(read.is_some_and(|lease| lease.is_expired && lease.fence == fence));
-    assert_eq!(claim(acquire("two", LONG))?.fence, Fence(2));
+    let second = claim(acquire("two", LONG))?.fence;
+    assert_eq!(second.number, 2);
 
     assert!(matches!(
-        claim(Claim::Release { fence: Fence(1) }),
+        claim(Claim::Release { fence }),
         Err(Error::Fenced { .. })
     ));
-    claim(Claim::Release { fence: Fence(2) })?;
+    claim(Claim::Release { fence: second })?;
     assert_eq!(open().lease(&test_run.id)?, None);
     assert_eq!(claim(acquire("one", LONG))?.holder, "one");
     Ok(())
@@ -81,7 +82,7 @@ pub(super) fn the_lease_of_a_dead_holder_is_taken_at_once(open: Open<'_>) -> Che
         open().claim(&test_run.id, &claim)
     };
     let first = take("one", None)?;
-    assert_eq!(take("two", Some(first.fence))?.fence, Fence(2));
+    assert_eq!(take("two", Some(first.fence))?.fence.number, 2);
     // Whoever saw the first one die knows nothing about the second.
     let refused = take("three", Some(first.fence));
     assert!(matches!(refused, Err(Error::Held { .. })), "{refused:?}");
@@ -92,18 +93,18 @@ pub(super) fn the_number_of_a_lease_only_grows(open: Open<'_>) -> Checked {
     let test_run = TestRun::new("r-1")?;
     test_run.begin(&mut *open())?;
     // The same holder, an expired one, a release in between: always a new number.
+    let mut fence = Fence::numbered(0);
     for (number, term) in [(1, LONG), (2, LONG), (3, NONE)] {
-        let lease = open().claim(&test_run.id, &acquire("one", term))?;
-        assert_eq!(lease.fence, Fence(number));
+        fence = open().claim(&test_run.id, &acquire("one", term))?.fence;
+        assert_eq!(fence.number, number);
     }
-    let fence = Fence(3);
     open().claim(&test_run.id, &Claim::Release { fence })?;
     for claim in [Claim::Renew { fence, term: LONG }, Claim::Release { fence }] {
         let refused = open().claim(&test_run.id, &claim);
         assert!(matches!(refused, Err(Error::Fenced { .. })), "{refused:?}");
     }
     let next = open().claim(&test_run.id, &acquire("two", LONG))?;
-    assert_eq!(next.fence, Fence(4));
+    assert_eq!(next.fence.number, 4);
     Ok(())
 }
 

@@ -30,6 +30,11 @@ impl<'a> Input<'a> {
 
     /// Seven bits a byte, the lowest first; the high bit says that more follow.
     pub(super) fn number(&mut self) -> Result<u64, Unreadable> {
+        // Nearly every number is short.
+        if let [first @ 0..0x80, rest @ ..] = self.0 {
+            self.0 = rest;
+            return Ok(u64::from(*first));
+        }
         let mut number = 0_u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;

@@ -10,6 +10,9 @@ use super::binary::{self, Input};
 use super::json::{self, Fields, Object, unexpected};
 use super::{Record, Unreadable, Visitor};
 
+/// For so many members of a list, memory is reserved before they are read.
+const MOST_RESERVED: usize = 16;
+
 /// A type that can be the name of a JSON field, and so the key of a map.
 pub(super) trait MapKey: Record + Ord {
     fn to_key(&self) -> String;
@@ -241,9 +244,10 @@ impl<T: Record> Record for Vec<T> {
     }
 
     fn from_bytes(input: &mut Input<'_>) -> Result<Self, Unreadable> {
-        // Members are pushed as they are read: a damaged length must not reserve memory.
-        let mut items = Self::new();
-        for _ in 0..input.length()? {
+        // A damaged length must not reserve much memory.
+        let length = input.length()?;
+        let mut items = Self::with_capacity(length.min(MOST_RESERVED));
+        for _ in 0..length {
             items.push(T::from_bytes(input)?);
         }
         Ok(items)

@@ -17,6 +17,7 @@ mod readers;
 mod salvage;
 mod schema;
 mod sql;
+mod statements;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use rusqlite::Connection;
 pub use self::copy_run::Compile;
 pub use self::group::Group;
 pub use self::salvage::{Loss, Salvaged, salvage};
+pub use self::statements::Expected;
 use crate::columns::Columns;
 use crate::error::Corruption;
 use crate::lease::machine_clock;
@@ -45,6 +47,7 @@ use crate::{
 use folder::Folder;
 use open_files::OpenFiles;
 use read::Reader;
+use statements::Statements;
 use write::WriteTransaction;
 use writer_lock::WriterLock;
 
@@ -84,6 +87,7 @@ pub struct Sqlite {
     files: Box<OpenFiles>,
     /// The length of the log after our last commit, in pages.
     log: Arc<AtomicU32>,
+    statements: Statements,
 }
 
 impl Sqlite {
@@ -119,6 +123,7 @@ impl Sqlite {
         Reader {
             connection: &self.connection,
             folder: &self.folder,
+            statements: self.statements,
         }
     }
 

@@ -14,6 +14,7 @@ use super::damage::failure;
 use super::folder::{DATABASE, Folder, LOG, io_error};
 use super::heads::Heads;
 use super::open_files::OpenFiles;
+use super::statements::{Expected, Statements};
 use super::writer_lock::WriterLock;
 use super::{Access, BUSY_TIMEOUT, FoundCompiled, Sqlite, WRITER_TIMEOUT, schema};
 use crate::error::Corruption;
@@ -35,9 +36,11 @@ impl Sqlite {
         folder: &Path,
         access: Access,
         run: &RunId,
+        expected: Expected,
     ) -> Result<(Self, Option<FoundCompiled>), Error> {
         let read = |store: &Self| store.run_and_compiled(run);
-        Self::open_then(folder, access, schema::MIGRATIONS, read)
+        let statements = Statements::Once(expected);
+        Self::open_then(folder, access, schema::MIGRATIONS, statements, read)
     }
 
     pub(super) fn open_with(
@@ -45,7 +48,7 @@ impl Sqlite {
         access: Access,
         migrations: &[&str],
     ) -> Result<Self, Error> {
-        let opened = Self::open_then(folder, access, migrations, |_| Ok(()));
+        let opened = Self::open_then(folder, access, migrations, Statements::Kept, |_| Ok(()));
         opened.map(|(store, ())| store)
     }
 
@@ -53,6 +56,7 @@ impl Sqlite {
         folder: &Path,
         access: Access,
         migrations: &[&str],
+        statements: Statements,
         read: impl Fn(&Self) -> Result<T, Error>,
     ) -> Result<(Self, T), Error> {
         let folder = match access {
@@ -69,7 +73,7 @@ impl Sqlite {
             found = database(&folder)?;
         }
         let found = found.ok_or_else(|| absent(&folder))?;
-        let store = Self::connect(folder, &found, access)?;
+        let store = Self::connect(folder, &found, access, statements)?;
         let known = schema::known(migrations);
         let version = store.read_with_version(|version| {
             // In the snapshot that the version is from.
@@ -96,10 +100,20 @@ impl Sqlite {
             Some(row) => row.get(0).map_err(fault)?,
             None => 0,
         };
+        // The first statement that needs the tables makes SQLite read them. If that is one that is kept, their
+        // memory is taken from where it costs more. A fault shows when the tables are used.
+        if self.statements != Statements::Once(Expected::Look) {
+            drop(self.connection.prepare(schema::TABLES));
+        }
         Ok(read(version))
     }
 
-    fn connect(folder: Folder, database: &Metadata, access: Access) -> Result<Self, Error> {
+    fn connect(
+        folder: Folder,
+        database: &Metadata,
+        access: Access,
+        statements: Statements,
+    ) -> Result<Self, Error> {
         folder.regular_file("queue.lock")?;
         let files = Box::new(OpenFiles::look(&folder, database)?);
         let connection = connect(&folder, access)?;
@@ -111,6 +125,7 @@ impl Sqlite {
             writer_timeout,
             files,
             log,
+            statements,
         };
         if access == Access::Write {
             store.watch_log()?;

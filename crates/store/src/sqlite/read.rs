@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::columns;
 use super::folder::Folder;
 use super::sql;
+use super::statements::Statements;
 use crate::chain::Tip;
 use crate::columns::Columns;
 use crate::error::Corruption;
@@ -22,6 +23,7 @@ use crate::{Error, Files, Key, RunSummary, StoredEntry, StoredRun};
 pub(super) struct Reader<'a> {
     pub connection: &'a Connection,
     pub folder: &'a Folder,
+    pub statements: Statements,
 }
 
 /// A row of `runs`, with its state still encoded.
@@ -123,7 +125,8 @@ impl<'a> Reader<'a> {
         read: impl FnOnce(RunRow) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let fault = |error| self.folder.fault("read", error);
-        let mut statement = self.connection.prepare_cached(sql::RUN).map_err(fault)?;
+        let statement = self.statements.prepare_look(self.connection, sql::RUN);
+        let mut statement = statement.map_err(fault)?;
         let mut rows = statement.query([run.as_str()]).map_err(fault)?;
         let Some(row) = rows.next().map_err(fault)? else {
             return Ok(None);
@@ -134,8 +137,14 @@ impl<'a> Reader<'a> {
     /// The last entry must be the one that the row names.
     fn check_tip(&self, run: &RunId, row: &RunRow) -> Result<(), Error> {
         let tip = place(row.number, row.tip.version);
-        let last = self.one(sql::ENTRY_HASH, [tip], |row| row.get(0).map(Hash))?;
-        match last {
+        let last = self
+            .statements
+            .prepare_look(self.connection, sql::ENTRY_HASH)
+            .and_then(|mut statement| {
+                let read = |row: &Row<'_>| row.get(0).map(Hash);
+                statement.query_row([tip], read).optional()
+            });
+        match last.map_err(|error| self.folder.fault("read", error))? {
             Some(last) if last == row.tip.head => Ok(()),
             Some(_) | None => Err(self.torn(run)),
         }
@@ -371,7 +380,11 @@ impl<'a> Reader<'a> {
     /// The compiled definition with this number, if it is the one with this hash.
     fn compiled_of(&self, number: i64, hash: Hash) -> Result<Option<Definition>, Error> {
         let read = |row: &Row<'_>| Ok((row.get(0).map(Hash)?, row.get::<_, Vec<u8>>(1)?));
-        match self.one(sql::DEFINITION_OF_RUN, [number], read)? {
+        let compiled = self
+            .statements
+            .prepare(self.connection, sql::DEFINITION_OF_RUN)
+            .and_then(|mut statement| statement.query_row([number], read).optional());
+        match compiled.map_err(|error| self.folder.fault("read", error))? {
             Some((found, bytes)) if found == hash => self.decompiled(&bytes, hash),
             Some(_) | None => self.compiled(hash),
         }

@@ -15,6 +15,7 @@ use super::folder::{Folder, LOG, io_error};
 use super::heads::Heads;
 use super::open::{connect, is_empty, recorded};
 use super::read::Reader;
+use super::statements::Statements;
 use super::table::Table;
 use super::writer_lock::WriterLock;
 use super::{Access, WRITER_TIMEOUT, schema};
@@ -115,6 +116,7 @@ pub(super) fn fill(folder: &Folder, at: Time, compile: Compile<'_>) -> Result<Sa
         Table {
             connection: &transaction,
             folder,
+            statements: Statements::Kept,
         },
         at,
         compile,
@@ -145,9 +147,11 @@ fn copy_runs(
     } else {
         connect(folder, Access::Read).ok()
     };
-    let reader = damaged
-        .as_ref()
-        .map(|connection| Reader { connection, folder });
+    let reader = damaged.as_ref().map(|connection| Reader {
+        connection,
+        folder,
+        statements: Statements::Kept,
+    });
     runs.extend(reader.iter().flat_map(readable_runs));
     for run in runs {
         let anchored = match heads.as_ref().map(|heads| heads.read(&run)).transpose()? {
@@ -253,6 +257,7 @@ fn renew_heads(folder: &Folder) -> Result<(u64, Vec<Loss>), Error> {
     let reader = Reader {
         connection: &connection,
         folder,
+        statements: Statements::Kept,
     };
     let heads = Heads::make(folder)?;
     let mut losses = Vec::new();

@@ -98,6 +98,9 @@ BEGIN SELECT RAISE(ABORT, 'a run goes only by gc'); END;
 /// Reads the version that a store has.
 pub(super) const VERSION: &str = "PRAGMA user_version";
 
+/// Asks for nothing of interest, and needs the tables.
+pub(super) const TABLES: &str = "PRAGMA cache_size";
+
 /// The version that this build writes.
 pub(super) fn known(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)

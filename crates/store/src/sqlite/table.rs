@@ -6,6 +6,7 @@ use rusqlite::{Connection, Params, params};
 use super::folder::Folder;
 use super::read::place;
 use super::sql;
+use super::statements::{ReadyStatement, Statements};
 use crate::chain::Tip;
 use crate::columns::signed;
 use crate::lease::LeaseState;
@@ -19,6 +20,7 @@ use crate::{Content, Error, Files, Key, record};
 pub(super) struct Table<'a> {
     pub connection: &'a Connection,
     pub folder: &'a Folder,
+    pub statements: Statements,
 }
 
 /// The values of a run's row.
@@ -124,6 +126,7 @@ impl Table<'_> {
     }
 
     pub(super) fn add_lines(&self, run: i64, lines: &[Line]) -> Result<(), Error> {
+        let mut add = self.prepare(sql::ADD_LINE)?;
         for line in lines {
             let Line {
                 number,
@@ -136,7 +139,7 @@ impl Table<'_> {
             let key = key.as_ref().map(Key::as_str);
             let place = place(run, *number);
             let values = params![place, signed(*decision), key, text, previous.0, hash.0];
-            self.execute(sql::ADD_LINE, values)?;
+            self.run(&mut add, values)?;
         }
         Ok(())
     }
@@ -198,10 +201,16 @@ impl Table<'_> {
     }
 
     pub(super) fn execute(&self, statement: &str, values: impl Params) -> Result<usize, Error> {
-        let done = self
-            .connection
-            .prepare_cached(statement)
-            .and_then(|mut statement| statement.execute(values));
+        self.run(&mut self.prepare(statement)?, values)
+    }
+
+    fn prepare(&self, statement: &str) -> Result<ReadyStatement<'_>, Error> {
+        let prepared = self.statements.prepare(self.connection, statement);
+        prepared.map_err(|error| self.folder.fault("write", error))
+    }
+
+    fn run(&self, statement: &mut ReadyStatement<'_>, values: impl Params) -> Result<usize, Error> {
+        let done = statement.execute(values);
         done.map_err(|error| self.folder.fault("write", error))
     }
 }

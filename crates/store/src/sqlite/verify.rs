@@ -35,6 +35,7 @@ fn look(sqlite: &Sqlite, run: &RunId) -> Result<Verification, Error> {
     let reader = Reader {
         connection: &snapshot,
         folder: &sqlite.folder,
+        statements: sqlite.statements,
     };
     match (reader.run_row(run)?, &anchor) {
         (Some(row), _) => {

@@ -8,6 +8,7 @@ use super::folder::Folder;
 use super::heads::{Head, Heads};
 use super::prepared::{Prepared, last_time};
 use super::read::{FoundRun, Reader};
+use super::statements::Statements;
 use super::table::{RunValues, Table};
 use super::writer_lock::WriterLock;
 use crate::chain::Tip;
@@ -24,6 +25,7 @@ use crate::{Claim, Commit, Error, Fence, Key, Lease, NewRun, StoredRun, Transact
 pub(super) struct WriteTransaction<'a> {
     transaction: Transaction<'a>,
     folder: &'a Folder,
+    statements: Statements,
     lock: WriterLock,
 }
 
@@ -35,7 +37,10 @@ impl<'a> WriteTransaction<'a> {
         sqlite.unharmed()?;
         sqlite.in_place()?;
         let Sqlite {
-            connection, folder, ..
+            connection,
+            folder,
+            statements,
+            ..
         } = sqlite;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -43,6 +48,7 @@ impl<'a> WriteTransaction<'a> {
         Ok(Self {
             transaction,
             folder,
+            statements: *statements,
             lock,
         })
     }
@@ -51,6 +57,7 @@ impl<'a> WriteTransaction<'a> {
         Reader {
             connection: &self.transaction,
             folder: self.folder,
+            statements: self.statements,
         }
     }
 
@@ -58,6 +65,7 @@ impl<'a> WriteTransaction<'a> {
         Table {
             connection: &self.transaction,
             folder: self.folder,
+            statements: self.statements,
         }
     }
 
@@ -67,6 +75,7 @@ impl<'a> WriteTransaction<'a> {
             transaction,
             folder,
             lock,
+            ..
         } = self;
         transaction
             .commit()

@@ -10,6 +10,7 @@ mod kit;
 mod manifest;
 mod modules;
 mod names;
+mod papers;
 mod purity;
 mod rules;
 mod source;
@@ -39,6 +40,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         purity::RULES,
         wishes::RULES,
         threats::RULES,
+        papers::RULES,
         voice::RULES,
     ];
     topics.into_iter().flatten()

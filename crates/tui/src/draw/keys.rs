@@ -22,7 +22,7 @@ pub(super) fn prompt(screen: &Screen) -> Vec<Piece> {
         }
         Mode::Search { typed, .. } => typing("search /".to_owned(), typed),
         Mode::Command { typed } => typing(":".to_owned(), typed),
-        Mode::Answer { run, typed, .. } => typing(format!("answer {run}: "), typed),
+        Mode::Answer(draft) => typing(format!("answer {}: ", draft.run), &draft.typed),
         Mode::Confirm { run, typed, .. } => {
             let before = format!("the run cannot be continued; type {run} to cancel it: ");
             typing(before, typed)
@@ -77,7 +77,7 @@ pub(super) fn keys(screen: &Screen, room: u16) -> Vec<Piece> {
         ],
         (Mode::Search { .. }, _) => &[("Enter", "search"), ("Esc", "leave")],
         (Mode::Filter, _) => &[("Enter", "keep"), ("Esc", "clear")],
-        (Mode::Command { .. } | Mode::Answer { .. } | Mode::Confirm { .. }, _) => {
+        (Mode::Command { .. } | Mode::Answer(_) | Mode::Confirm { .. }, _) => {
             &[("Enter", "send"), ("Esc", "leave"), ("Ctrl-U", "clear")]
         }
     };

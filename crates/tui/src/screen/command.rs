@@ -1,12 +1,13 @@
 //! What a person types after `:`, and the answer to a question.
 
-use engine::{Question, RunId};
+use engine::{Question, RunId, StageName};
 use runtime::answers::with_edits;
+use runtime::person_act::{PersonAct, PersonWish};
 use views::Style;
 
 use super::keys::{Edited, edit};
-use super::{Mode, Screen};
-use crate::event::{Act, Deed, Effect, Key, TextTarget};
+use super::{AnswerDraft, Mode, Screen};
+use crate::event::{Effect, Key, TextTarget};
 
 /// The commands that can be typed, with what each does.
 pub(crate) const COMMANDS: [(&str, &str); 7] = [
@@ -52,11 +53,8 @@ impl Screen {
                 self.begin_answer();
                 Vec::new()
             }
-            "answer" => self.act(|run| chosen(run, rest)),
-            "retry" => self.act(|run| Act {
-                run,
-                deed: Deed::Retry,
-            }),
+            "answer" => self.choose(rest),
+            "retry" => self.retry(),
             "cancel" => self.ask_before_cancel(rest),
             "diff" => self.open_change(rest),
             "resume" => {
@@ -81,20 +79,31 @@ impl Screen {
         }
     }
 
-    fn act(&mut self, make: impl FnOnce(RunId) -> Act) -> Vec<Effect> {
-        match self.selected_run().cloned() {
-            Some(run) => vec![Effect::Act(make(run))],
-            None => {
-                self.tell(Style::Wait, "no run is selected");
-                Vec::new()
-            }
+    /// Answers the question that the screen shows now.
+    fn choose(&mut self, typed: &str) -> Vec<Effect> {
+        let shown = self.shown_run().map(|shown| &shown.status);
+        match shown.map(|status| (status.run.clone(), status.stage.name.clone())) {
+            Some((run, stage)) => vec![Effect::Act(chosen(run, stage, typed))],
+            None => self.nothing_selected(),
         }
+    }
+
+    fn retry(&mut self) -> Vec<Effect> {
+        let what = PersonWish::Retry;
+        match self.selected_run().cloned() {
+            Some(run) => vec![Effect::Act(PersonAct { run, what })],
+            None => self.nothing_selected(),
+        }
+    }
+
+    fn nothing_selected(&mut self) -> Vec<Effect> {
+        self.tell(Style::Wait, "no run is selected");
+        Vec::new()
     }
 
     fn open_change(&mut self, of: &str) -> Vec<Effect> {
         let Some(run) = self.selected_run().cloned() else {
-            self.tell(Style::Wait, "no run is selected");
-            return Vec::new();
+            return self.nothing_selected();
         };
         let target = match of {
             "" => TextTarget::Change { run },
@@ -126,60 +135,50 @@ impl Screen {
 
     pub(super) fn begin_answer(&mut self) {
         let asks = self.shown_run().filter(|run| run.status.inbox.is_some());
-        match asks.map(|run| run.status.run.clone()) {
-            Some(run) => {
-                self.mode = Mode::Answer {
-                    run,
-                    typed: String::new(),
-                    given: Vec::new(),
-                };
-            }
+        let draft = asks.map(|run| AnswerDraft {
+            run: run.status.run.clone(),
+            stage: run.status.stage.name.clone(),
+            typed: String::new(),
+            given: Vec::new(),
+        });
+        match draft {
+            Some(draft) => self.mode = Mode::Answer(draft),
             None => self.tell(Style::Dim, "the selected run asks nothing now"),
         }
     }
 
-    pub(super) fn answer_key(
-        &mut self,
-        key: Key,
-        run: RunId,
-        mut typed: String,
-        given: Vec<(String, String)>,
-    ) -> Vec<Effect> {
-        match edit(key, &mut typed) {
-            Edited::Typed => {
-                self.mode = Mode::Answer { run, typed, given };
-                Vec::new()
-            }
+    pub(super) fn answer_key(&mut self, key: Key, mut draft: AnswerDraft) -> Vec<Effect> {
+        match edit(key, &mut draft.typed) {
+            Edited::Typed => self.mode = Mode::Answer(draft),
             Edited::Left => {
                 self.mode = Mode::Normal;
                 self.tell(Style::Dim, "nothing was answered");
-                Vec::new()
             }
-            Edited::Sent if typed.trim().is_empty() => {
-                self.mode = Mode::Answer { run, typed, given };
-                Vec::new()
-            }
-            Edited::Sent => self.answer(run, typed.trim(), given),
+            Edited::Sent if draft.typed.trim().is_empty() => self.mode = Mode::Answer(draft),
+            Edited::Sent => return self.answer(draft),
         }
+        Vec::new()
     }
 
-    fn answer(&mut self, run: RunId, typed: &str, mut given: Vec<(String, String)>) -> Vec<Effect> {
+    fn answer(&mut self, mut draft: AnswerDraft) -> Vec<Effect> {
         let questions = self.questions().len();
-        if let Some(question) = self.questions().get(given.len()) {
-            given.push((question.id.clone(), option_of(question, typed)));
-            if given.len() < questions {
-                let typed = String::new();
-                self.mode = Mode::Answer { run, typed, given };
+        if let Some(question) = self.questions().get(draft.given.len()) {
+            let answer = option_of(question, draft.typed.trim());
+            draft.given.push((question.id.clone(), answer));
+            if draft.given.len() < questions {
+                draft.typed.clear();
+                self.mode = Mode::Answer(draft);
                 return Vec::new();
             }
             self.mode = Mode::Normal;
-            let deed = Deed::AnswerAll(given);
-            return vec![Effect::Act(Act { run, deed })];
+            let (run, stage, answers) = (draft.run, draft.stage, draft.given);
+            let what = PersonWish::Answer { stage, answers };
+            return vec![Effect::Act(PersonAct { run, what })];
         }
         self.mode = Mode::Normal;
-        let (word, rest) = first_word(typed);
-        let choice = self.choice_of(word);
-        vec![Effect::Act(chosen(run, &format!("{choice} {rest}")))]
+        let (word, rest) = first_word(&draft.typed);
+        let typed = format!("{} {rest}", self.choice_of(word));
+        vec![Effect::Act(chosen(draft.run, draft.stage, &typed))]
     }
 
     /// The questions of a worker of the shown run.
@@ -204,18 +203,17 @@ fn option_of(question: &Question, typed: &str) -> String {
     option.map_or_else(|| typed.to_owned(), Clone::clone)
 }
 
-fn chosen(run: RunId, typed: &str) -> Act {
+fn chosen(run: RunId, stage: StageName, typed: &str) -> PersonAct {
     let (edits, typed) = with_edits(typed);
-    let (choice, words) = first_word(typed);
-    let (behind, words) = with_edits(words);
-    Act {
-        run,
-        deed: Deed::Choose {
-            choice: choice.to_owned(),
-            words: Some(words.to_owned()).filter(|words| !words.is_empty()),
-            edits: edits.or(behind),
-        },
-    }
+    let (choice, text) = first_word(typed);
+    let (behind, text) = with_edits(text);
+    let what = PersonWish::Choose {
+        stage,
+        choice: choice.to_owned(),
+        text: Some(text.to_owned()).filter(|text| !text.is_empty()),
+        edits: edits.or(behind),
+    };
+    PersonAct { run, what }
 }
 
 fn first_word(typed: &str) -> (&str, &str) {

@@ -66,7 +66,7 @@ impl Screen {
             Mode::Filter
             | Mode::Search { .. }
             | Mode::Command { .. }
-            | Mode::Answer { .. }
+            | Mode::Answer(_)
             | Mode::Confirm { .. } => true,
             Mode::Normal | Mode::Help | Mode::Reading(_) => false,
         };
@@ -86,7 +86,7 @@ impl Screen {
             let list = Rect::new(0, body.y, list, body.height);
             return (Some(list), Some(rule), Some(run));
         }
-        if self.focus == Focus::Run || matches!(self.mode, Mode::Answer { .. }) {
+        if self.focus == Focus::Run || matches!(self.mode, Mode::Answer(_)) {
             return (None, None, Some(body));
         }
         self.stacked(body)

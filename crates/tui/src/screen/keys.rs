@@ -3,7 +3,9 @@
 use views::Style;
 
 use super::{DocLine, Focus, Mode, Screen, Tab};
-use crate::event::{Act, Deed, Effect, Key, TextTarget};
+use runtime::person_act::{PersonAct, PersonWish};
+
+use crate::event::{Effect, Key, TextTarget};
 
 /// Longer input is not taken.
 const LONGEST_INPUT: usize = 8_000;
@@ -26,7 +28,7 @@ impl Screen {
             Mode::Filter => self.filter_key(key),
             Mode::Search { typed, pager } => self.search_key(key, typed, pager),
             Mode::Command { typed } => self.command_key(key, typed),
-            Mode::Answer { run, typed, given } => self.answer_key(key, run, typed, given),
+            Mode::Answer(draft) => self.answer_key(key, draft),
             Mode::Confirm { run, reason, typed } => self.confirm_key(key, run, reason, typed),
         }
     }
@@ -242,8 +244,8 @@ impl Screen {
             }
             Edited::Sent if is_meant => {
                 self.mode = Mode::Normal;
-                let deed = Deed::Cancel { reason };
-                vec![Effect::Act(Act { run, deed })]
+                let what = PersonWish::Cancel { reason };
+                vec![Effect::Act(PersonAct { run, what })]
             }
             Edited::Sent | Edited::Left => {
                 self.mode = Mode::Normal;

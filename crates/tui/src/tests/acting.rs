@@ -1,13 +1,14 @@
 //! What keys, clicks and commands ask of the shell.
 
-use engine::{Question, Seconds};
+use engine::{Question, Seconds, StageName};
 use runtime::answers::Edits;
+use runtime::person_act::{PersonAct, PersonWish};
 use views::Paint;
 use views::facts::Liveness;
 use views::list::RunRow;
 
 use super::played::{Played, minutes, run_id, screen};
-use crate::event::{Act, Deed, Effect, Event, Key, Spot, TextTarget, Turning};
+use crate::event::{Effect, Event, Key, Spot, TextTarget, Turning};
 use crate::screen::{Focus, Mode, Screen, Tab};
 use crate::{ansi, draw};
 
@@ -39,12 +40,19 @@ pub(super) fn press(screen: &mut Screen, keys: &str) -> Vec<Effect> {
         .collect()
 }
 
+/// The stage that the run asks in.
+pub(super) fn asking_stage() -> StageName {
+    let asking = Played::begin("r-asks").facts(WAITS, minutes(9));
+    asking.status.stage.name
+}
+
 fn chosen(choice: &str, words: Option<&str>) -> Effect {
-    Effect::Act(Act {
+    Effect::Act(PersonAct {
         run: run_id("r-asks"),
-        deed: Deed::Choose {
+        what: PersonWish::Choose {
+            stage: asking_stage(),
             choice: choice.to_owned(),
-            words: words.map(str::to_owned),
+            text: words.map(str::to_owned),
             edits: Edits::NotMentioned,
         },
     })
@@ -79,20 +87,20 @@ fn a_cancellation_needs_a_reason_and_the_id() {
     assert_eq!(press(&mut two(), ":cancel⏎"), vec![]);
     assert_eq!(press(&mut two(), ":cancel late⏎y⏎"), vec![]);
     assert_eq!(press(&mut two(), ":cancel late⏎⎋"), vec![]);
-    let deed = Deed::Cancel {
+    let what = PersonWish::Cancel {
         reason: "late".to_owned(),
     };
     let run = run_id("r-asks");
-    let expected = vec![Effect::Act(Act { run, deed })];
+    let expected = vec![Effect::Act(PersonAct { run, what })];
     assert_eq!(press(&mut two(), ":cancel late⏎r-asks⏎"), expected);
 }
 
 #[test]
 fn other_commands_retry_explain_and_leave() {
     let run = run_id("r-asks");
-    let retry = Effect::Act(Act {
+    let retry = Effect::Act(PersonAct {
         run: run.clone(),
-        deed: Deed::Retry,
+        what: PersonWish::Retry,
     });
     assert_eq!(press(&mut two(), ":retry⏎"), vec![retry]);
     let why = Effect::Open(TextTarget::Why { run, entry: 1 });
@@ -197,9 +205,24 @@ fn the_questions_of_a_worker_are_answered_one_after_the_other() {
     let given = [("size", "large"), ("name", "it's a note")];
     let given = given.map(|(id, text)| (id.to_owned(), text.to_owned()));
     let run = run_id("r-asks");
-    let deed = Deed::AnswerAll(given.to_vec());
-    let expected = vec![Effect::Act(Act { run, deed })];
+    let what = PersonWish::Answer {
+        stage: asking_stage(),
+        answers: given.to_vec(),
+    };
+    let expected = vec![Effect::Act(PersonAct { run, what })];
     assert_eq!(press(&mut screen, "it's a note⏎"), expected);
+}
+
+/// The number that a person types means a choice that they saw, so the act names the stage in which they saw it.
+#[test]
+fn an_answer_is_about_the_question_that_the_person_saw() {
+    let asking = Played::begin("r-asks");
+    let mut later = asking.facts(WAITS, minutes(9));
+    later.status.stage.name = StageName::parse("another").unwrap();
+    let mut screen = two();
+    assert_eq!(press(&mut screen, "aye"), vec![]);
+    screen.update(Event::Run(Box::new(later)));
+    assert_eq!(press(&mut screen, "s⏎"), vec![chosen("yes", None)]);
 }
 
 #[test]

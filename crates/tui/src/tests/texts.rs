@@ -3,16 +3,17 @@
 use engine::{AgentName, DispatchId, Seconds, StageName, Status};
 use expect_test::expect;
 use runtime::answers::Edits;
+use runtime::person_act::{PersonAct, PersonWish};
 use views::change::ChangeStat;
 use views::facts::{Liveness, LostReason};
 use views::list::RunRow;
 use views::{Style, Untrusted};
 
-use super::acting::press;
+use super::acting::{asking_stage, press};
 use super::pictures::check;
 use super::played::{Played, minutes, run_id, screen};
 use crate::event::{
-    Act, ChangeExtent, ChangeRow, Deed, Effect, Event, OpenText, RunsFacts, TextTarget, WorkerName,
+    ChangeExtent, ChangeRow, Effect, Event, OpenText, RunsFacts, TextTarget, WorkerName,
     WorkerText, Wrapping,
 };
 use crate::screen::Screen;
@@ -256,15 +257,16 @@ fn an_answer_takes_edits_only_where_the_person_says_so() {
         ("ayes⏎", None, Edits::NotMentioned),
     ] {
         let mut screen = screen(80, 24, &[(&asking, waits)], minutes(9));
-        let deed = Deed::Choose {
+        let what = PersonWish::Choose {
+            stage: asking_stage(),
             choice: "yes".to_owned(),
-            words: words.map(str::to_owned),
+            text: words.map(str::to_owned),
             edits,
         };
         let run = run_id("r-asks");
         assert_eq!(
             press(&mut screen, keys),
-            [Effect::Act(Act { run, deed })],
+            [Effect::Act(PersonAct { run, what })],
             "{keys}"
         );
     }

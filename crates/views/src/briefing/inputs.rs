@@ -171,6 +171,13 @@ pub(super) fn to_review(handed: &BriefingInputs<'_>) -> Vec<Quote> {
 
 /// Who wrote the text, as far as the run remembers.
 fn origin(run: &Run, input: &Input) -> String {
+    if let Some(step) = &input.step {
+        let members = run.graphs.values().flat_map(|graph| &graph.members);
+        let mut authors = members.filter(|member| member.step.id == *step);
+        return authors.next().map_or(String::new(), |member| {
+            format!(", from '{}'", member.step.agent)
+        });
+    }
     let captured = run.artifacts.get(&input.artifact);
     if captured.is_none_or(|captured| captured.content != input.content) {
         return String::new();

@@ -9,21 +9,21 @@ use engine::{AgentName, DispatchId, SessionId, StageName, Time};
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-use super::{JournalDigest, StateRows, Verdict};
+use super::{JournalDigest, KeptReplies, StateRows, Verdict};
 use crate::fact::AgentNames;
 
 /// Before each line of a list.
 const HISTORY: char = 'h';
 const LOG: char = 'l';
 
-/// The line behind which the rows of `pipeline-state` stand.
+/// The line behind which the replies and the rows of `pipeline-state` stand.
 const ROWS: &str = "r";
 
 /// About as long is all that is short.
 const SHORT: usize = 512;
 
 impl JournalDigest {
-    /// One line with all that is short, one for each line of its lists, and the rows of `pipeline-state`.
+    /// One line with all that is short, one for each line of its lists, and the replies and rows of `pipeline-state`.
     pub fn text(&self) -> String {
         let (short, rows) = self.parts();
         short + rows
@@ -33,8 +33,8 @@ impl JournalDigest {
     pub fn parts(&self) -> (String, &str) {
         let lists = self.history.iter().chain(&self.log);
         let length: usize = lists.map(|line| line.len() + 2).sum();
-        let rows = self.state_rows.text();
-        let mut head = Vec::with_capacity(SHORT + length);
+        let (rows, replies) = (self.state_rows.text(), self.replies.text.as_str());
+        let mut head = Vec::with_capacity(SHORT + length + replies.len());
         // Numbers and texts can always be written, and the text is JSON.
         let _ = serde_json::to_writer(&mut head, &Head(self));
         let mut text = String::from_utf8(head).unwrap_or_default();
@@ -45,10 +45,11 @@ impl JournalDigest {
                 text.push_str(line);
             }
         }
-        if !rows.is_empty() {
+        if !rows.is_empty() || !replies.is_empty() {
             text.push('\n');
             text.push_str(ROWS);
             text.push('\n');
+            text.push_str(replies);
         }
         (text, rows)
     }
@@ -76,13 +77,20 @@ impl JournalDigest {
             }
             rest = behind;
         }
-        let ReadHead { digest, rows } = serde_json::from_str(head).ok()?;
-        // Nobody parses the rows again, so a part of them must not pass for all.
-        if rows.1 != row_bytes {
+        let ReadHead {
+            digest,
+            rows,
+            replies: (of, reply_bytes),
+        } = serde_json::from_str(head).ok()?;
+        // Nobody parses these again, so a part of them must not pass for all.
+        if rows.1.checked_add(reply_bytes)? != row_bytes {
             return None;
         }
-        let begin = text.len() - row_bytes;
+        let begin = text.len() - rows.1;
+        let said = text.get(begin - reply_bytes..begin)?.to_owned();
+        text.get(begin..)?;
         Some(Self {
+            replies: KeptReplies { of, text: said },
             history,
             log,
             state_rows: StateRows::read(text, begin, rows.0),
@@ -110,7 +118,7 @@ impl Serialize for Head<'_> {
         let reached = digest.reached.iter().map(|(name, at)| (name, at.0));
         let verdicts = digest.verdicts.iter();
         let verdicts = verdicts.map(|(name, said)| (name, said.passed, said.failed));
-        let mut head = to.serialize_struct("digest", 9)?;
+        let mut head = to.serialize_struct("digest", 10)?;
         head.serialize_field("version", &digest.version)?;
         head.serialize_field("place", &place)?;
         head.serialize_field("workers", &workers)?;
@@ -121,14 +129,18 @@ impl Serialize for Head<'_> {
         head.serialize_field("verdicts", &verdicts.collect::<Vec<_>>())?;
         let rows = &digest.state_rows;
         head.serialize_field("rows", &(rows.count(), rows.text().len()))?;
+        let replies = &digest.replies;
+        head.serialize_field("replies", &(replies.of, replies.text.len()))?;
         head.end()
     }
 }
 
-/// The same as it is read: a digest without lists, and the number and the length of its rows.
+/// The same as it is read: a digest without lists, the number and the length of its rows, and which replies it has
+/// and how long they are.
 struct ReadHead {
     digest: JournalDigest,
     rows: (usize, usize),
+    replies: (Option<u64>, usize),
 }
 
 impl<'de> Deserialize<'de> for ReadHead {
@@ -148,7 +160,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<ReadHead, M::Error> {
         let mut digest = JournalDigest::default();
-        let (mut known, mut rows) = (0, (0, 0));
+        let (mut known, mut rows, mut replies) = (0, (0, 0), (None, 0));
         while let Some(name) = members.next_key()? {
             known += 1;
             match name {
@@ -161,6 +173,7 @@ impl<'de> Visitor<'de> for HeadVisitor {
                 "reached" => digest.reached = reached(members.next_value()?),
                 "verdicts" => digest.verdicts = verdicts(members.next_value()?),
                 "rows" => rows = members.next_value()?,
+                "replies" => replies = members.next_value()?,
                 _ => {
                     members.next_value::<IgnoredAny>()?;
                     known -= 1;
@@ -168,7 +181,11 @@ impl<'de> Visitor<'de> for HeadVisitor {
             }
         }
         match known {
-            9 => Ok(ReadHead { digest, rows }),
+            10 => Ok(ReadHead {
+                digest,
+                rows,
+                replies,
+            }),
             _ => Err(M::Error::custom("a part is missing")),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use engine::{
     AgentName, CheckVerdict, Dispatch, DispatchId, Duty, Entry, Fact, Gate, Hash, Pipeline,
-    Service, StageName, Time, Usage, WorkResult,
+    Service, StageName, Time, Usage, Work, WorkResult,
 };
 
 use super::evidence::{GateRecord, ReviewEvidence};
@@ -35,9 +35,20 @@ pub struct Timeline {
     attempts: usize,
     ways: WayCounts,
     waits: Vec<WaitSpan>,
+    span: RunSpan,
+    /// Has a stand-in played an agent?
+    rehearsed: bool,
     /// By the word for their kind.
     remarks: BTreeMap<&'static str, Remarks>,
     gates: BTreeMap<StageName, GateRecord>,
+}
+
+/// The time of a run, as far as the journal tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunSpan {
+    pub began_at: Option<Time>,
+    /// When it came to its end, if it is over. What is recorded later, such as a refusal, is not part of it.
+    pub ended_at: Option<Time>,
 }
 
 /// The remarks of one kind: the latest, and the number of all.
@@ -146,6 +157,7 @@ impl Timeline {
         self.remark(number, entry);
         self.wait(entry);
         self.travel(number, entry);
+        self.end(pipeline, entry);
         self.work(number, entry);
         self.judge(number, entry);
     }
@@ -173,6 +185,16 @@ impl Timeline {
     /// The times in which only a person could help.
     pub fn waits(&self) -> &[WaitSpan] {
         &self.waits
+    }
+
+    /// From the beginning of the run to its end.
+    pub fn span(&self) -> RunSpan {
+        self.span
+    }
+
+    /// Has a stand-in played an agent? Then the run is a rehearsal.
+    pub fn rehearsed(&self) -> bool {
+        self.rehearsed
     }
 
     /// The latest remarks of each kind, in order. `count` has the number of all.
@@ -240,6 +262,7 @@ impl Timeline {
         match &entry.fact {
             Fact::Started(started) => self.enter(&started.stage, number, entry.at),
             Fact::Forked { state, .. } => self.enter(&state.position.stage, number, entry.at),
+            Fact::TakenUp => self.take_up(entry.at),
             Fact::Moved(moved) => {
                 self.leave(entry.at, &moved.outcome, &moved.to);
                 self.enter(&moved.to, number, entry.at);
@@ -254,6 +277,36 @@ impl Timeline {
             }
             _ => {}
         }
+    }
+
+    /// The time in the queue is nobody's time: the first stay and the run begin now.
+    fn take_up(&mut self, at: Time) {
+        let Some(visit) = self.visits.back_mut() else {
+            return;
+        };
+        visit.entered_at = at;
+        if self.attempts == 0 {
+            self.span.began_at = Some(at);
+        }
+    }
+
+    fn end(&mut self, pipeline: &Pipeline, entry: &Entry) {
+        self.span.began_at = self.span.began_at.or(Some(entry.at));
+        let stage = match &entry.fact {
+            Fact::Started(started) => &started.stage,
+            Fact::Forked { state, .. } | Fact::Restored { state, .. } => &state.position.stage,
+            Fact::Moved(moved) => &moved.to,
+            Fact::Reset { stage, .. } => stage,
+            Fact::Cancelled { .. } => {
+                self.span.ended_at = self.span.ended_at.or(Some(entry.at));
+                return;
+            }
+            _ => return,
+        };
+        let is_end = pipeline
+            .stage(stage)
+            .is_some_and(|stage| matches!(stage.work, Work::End(_)));
+        self.span.ended_at = is_end.then_some(entry.at);
     }
 
     fn leave(&mut self, at: Time, outcome: &str, to: &StageName) {
@@ -311,6 +364,8 @@ impl Timeline {
     }
 
     fn admit(&mut self, dispatch: &Dispatch, at: Time) {
+        let service = dispatch.service.as_ref();
+        self.rehearsed |= service.is_some_and(Service::is_stand_in);
         let mut visits = self.visits.iter_mut().rev();
         let Some(visit) = visits.find(|visit| visit.stage == dispatch.stage) else {
             return;

@@ -34,7 +34,7 @@ impl<'a> GanttFold<'a> {
     pub fn end(self, now: Time) -> Vec<GanttRow> {
         let over = self.run.filter(|run| engine::is_over(self.pipeline, run));
         let lasting = match over {
-            Some(run) => Lasting::Over(run.touched_at),
+            Some(run) => Lasting::Over(self.timeline.span().ended_at.unwrap_or(run.touched_at)),
             None => Lasting::Now(now),
         };
         rows::of_timeline(self.pipeline, &self.timeline, lasting)

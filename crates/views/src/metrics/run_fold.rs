@@ -13,6 +13,10 @@ pub struct RunFold<'a> {
     run: Option<Run>,
     metrics: Metrics,
     waiting: Option<OpenWait>,
+    /// When it was last taken from the queue: its time there counts nowhere.
+    taken_up: Time,
+    /// When it was taken from the queue first.
+    begun: Option<Time>,
     /// Whose work ended last: a retry counts for them.
     latest: Option<AgentName>,
 }
@@ -31,6 +35,8 @@ impl<'a> RunFold<'a> {
             run: None,
             metrics: Metrics::default(),
             waiting: None,
+            taken_up: Time(0),
+            begun: None,
             latest: None,
         }
     }
@@ -50,11 +56,16 @@ impl<'a> RunFold<'a> {
             .is_some_and(|left| left.visit == now.visit && left.stage == now.stage);
         if !same || is_sent_back {
             if let Some(left) = left {
+                let time = between(left.entered_at.max(self.taken_up), entry.at);
                 let figures = self.stage(&stage_key(self.pipeline, &left.stage));
                 count(&mut figures.outcomes, way_out(&entry.fact));
-                figures.time.push(between(left.entered_at, entry.at));
+                figures.time.push(time);
             }
             self.stage(&stage_key(self.pipeline, &now.stage)).entered += 1;
+        }
+        if matches!(entry.fact, Fact::TakenUp) {
+            self.taken_up = entry.at;
+            self.begun = self.begun.or(Some(entry.at));
         }
         self.decided(entry);
         self.wait(&run, entry.at);
@@ -73,7 +84,8 @@ impl<'a> RunFold<'a> {
         figures.overridden = u64::from(!run.overrides.is_empty());
         figures.usage = run.used;
         if status == Status::Completed {
-            let time = between(run.started_at, run.position.entered_at);
+            let begun = self.begun.unwrap_or(run.started_at);
+            let time = between(begun, run.position.entered_at);
             figures.time.push(time);
         }
         for open in run.dispatches.values() {

@@ -1,26 +1,33 @@
 //! What agents said last, where the pipeline captures it.
 
-use engine::{ArtifactName, Source, Stage, Work};
+use engine::{ArtifactName, Hash, Pipeline, Run, Source, Stage, Work};
 use serde_json::{Map, Value};
-
-use crate::view_input::ViewInput;
 
 /// The text of every artifact that is taken from a reply, in the order of the stages that leave them.
 /// A reply that does not exist yet is empty.
-pub(crate) fn replies(input: &ViewInput<'_>) -> Value {
-    let definition = input.pipeline.definition();
-    let is_said = |name: &&ArtifactName| {
-        let artifact = definition.artifacts.get(*name);
-        artifact.is_some_and(|artifact| artifact.source == Source::Reply)
-    };
+pub(crate) fn replies(
+    pipeline: &Pipeline,
+    run: &Run,
+    contents: &dyn Fn(&Hash) -> Option<String>,
+) -> Value {
     let mut replies = Map::new();
-    for name in definition.stages.iter().flat_map(left).filter(is_said) {
-        let said = || said(input, name).unwrap_or_default();
+    for name in said_artifacts(pipeline) {
+        let said = || said(run, contents, name).unwrap_or_default();
         replies
             .entry(name.as_str())
             .or_insert_with(|| said().into());
     }
     Value::Object(replies)
+}
+
+/// The artifacts that are taken from a reply, in the order of the stages that leave them.
+pub(crate) fn said_artifacts(pipeline: &Pipeline) -> impl Iterator<Item = &ArtifactName> {
+    let definition = pipeline.definition();
+    let is_said = |name: &&ArtifactName| {
+        let artifact = definition.artifacts.get(*name);
+        artifact.is_some_and(|artifact| artifact.source == Source::Reply)
+    };
+    definition.stages.iter().flat_map(left).filter(is_said)
 }
 
 fn left(stage: &Stage) -> Vec<&ArtifactName> {
@@ -34,9 +41,13 @@ fn left(stage: &Stage) -> Vec<&ArtifactName> {
     }
 }
 
-fn said(input: &ViewInput<'_>, name: &ArtifactName) -> Option<String> {
-    let captured = input.run.artifacts.get(name)?;
-    let text = (input.contents)(&captured.content)?;
+fn said(
+    run: &Run,
+    contents: &dyn Fn(&Hash) -> Option<String>,
+    name: &ArtifactName,
+) -> Option<String> {
+    let captured = run.artifacts.get(name)?;
+    let text = contents(&captured.content)?;
     Some(unwrapped(&text).unwrap_or(text))
 }
 

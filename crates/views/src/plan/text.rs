@@ -64,11 +64,12 @@ fn head(builder: &mut TextBuilder, plan: &Plan<'_>) {
 fn planned(builder: &mut TextBuilder, plan: &Plan<'_>, stage: &Stage) {
     let definition = plan.pipeline.definition();
     let chart = Chart::new(definition, plan.run);
-    let start = if chart.is_start(stage) {
-        ", the start"
-    } else {
-        ""
+    // Steps that a person gives lead past the stages that would plan them.
+    let is_start = match plan.run {
+        Some(run) => run.position.stage == stage.name,
+        None => chart.is_start(stage),
     };
+    let start = if is_start { ", the start" } else { "" };
     let head = format!("  {} ({}){start}", stage.name, words::stage_kind(stage));
     builder.line(Style::Strong, &head);
     let mut lines = work(plan, stage);

@@ -16,9 +16,10 @@ use crate::words;
 pub(super) fn report(
     pipeline: &Pipeline,
     run: &Run,
-    status: StatusView,
+    mut status: StatusView,
     journal: JournalFacts,
 ) -> ReportView {
+    status.know_journal(&journal);
     ReportView {
         verdict: verdict(&status, &journal),
         promises: promises(pipeline, run, &status),
@@ -55,6 +56,7 @@ fn is_marked(status: &StatusView) -> bool {
         || status.unjudged > 0
         || !status.unguarded.is_empty()
         || status.driver == Driver::ByHand
+        || status.rehearsal
         || status.mode == Mode::Advisory
 }
 
@@ -65,10 +67,9 @@ fn verdict_facts(status: &StatusView, journal: &JournalFacts) -> Vec<String> {
     };
     let passed = gates(|state| state == GateState::Holds || state.is_stale());
     let failed = gates(|state| state == GateState::Failed);
-    let took = status.touched_at.since(status.started_at);
     let counted = |number: u64, noun: &str| (number > 0).then(|| words::count(number, noun));
     let facts = [
-        Some(format!("took {}", span(took))),
+        Some(format!("took {}", span(status.took()))),
         counted(passed, "gate").map(|gates| format!("{gates} passed")),
         counted(failed, "gate").map(|gates| format!("{gates} not passed")),
         counted(status.overrides.len() as u64, "override"),
@@ -76,6 +77,7 @@ fn verdict_facts(status: &StatusView, journal: &JournalFacts) -> Vec<String> {
         (status.unjudged > 0).then(|| crate::status::unjudged_words(status.unjudged)),
         counted(journal.refused, "refusal"),
         (status.driver == Driver::ByHand).then(|| "by hand, unwitnessed".to_owned()),
+        (status.rehearsal).then(|| words::REHEARSAL.to_owned()),
         (status.mode == Mode::Advisory).then(|| "advisory, not enforced".to_owned()),
         Some(words::usage(&status.used)).filter(|used| !used.is_empty()),
     ];

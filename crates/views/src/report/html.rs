@@ -82,7 +82,7 @@ fn meta(view: &ReportView) -> String {
     let status = &view.status;
     let rows = [
         ("project", status.project.line()),
-        ("driver", words::driver_text(status.driver).to_owned()),
+        ("driver", status.driver_text().to_owned()),
         ("started", moment(status.started_at)),
         ("last event", moment(status.touched_at)),
         ("stage", status.stage.name.to_string()),

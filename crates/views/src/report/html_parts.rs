@@ -176,8 +176,8 @@ pub(super) fn stages(view: &ReportView) -> String {
         .map_or(view.status.started_at, |it| it.entered_at);
     let range = Range {
         from,
-        length: view.status.touched_at.since(from).0.max(1),
-        now: view.status.touched_at,
+        length: view.status.until().since(from).0.max(1),
+        now: view.status.until(),
         last: match view.status.status {
             Status::Completed | Status::Failed | Status::Cancelled => "the end",
             Status::Queued | Status::Running | Status::Waiting(_) => "here",

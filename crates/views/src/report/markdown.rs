@@ -194,7 +194,7 @@ fn attempt(view: &ReportView, attempt: &Attempt) -> String {
 
 fn cost(view: &ReportView) -> Vec<String> {
     let status = &view.status;
-    let took = span(status.touched_at.since(status.started_at));
+    let took = span(status.took());
     let used = words::usage(&status.used);
     let used = if used.is_empty() {
         used

@@ -95,7 +95,7 @@ fn head(builder: &mut TextBuilder, view: &ReportView) {
     builder.line(Style::Normal, &format!("  {}", verdict.facts.join(" · ")));
     builder.field("task", Style::Normal, &status.task.line());
     builder.field("project", Style::Dim, &status.project.line());
-    builder.field("driver", Style::Dim, words::driver_text(status.driver));
+    builder.field("driver", Style::Dim, status.driver_text());
     if let Some(liveness) = status.liveness.filter(|it| *it != Liveness::Over) {
         let text = format!("{} {}", liveness.mark(), liveness.text());
         builder.field("alive", liveness.style(), &text);

@@ -12,6 +12,7 @@ use super::{
     Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine, UnguardedLine,
 };
 use crate::cause::Causes;
+use crate::facts::RunSpan;
 use crate::limits;
 use crate::safe::Untrusted;
 
@@ -70,8 +71,18 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         used: run.used,
         started_at: run.started_at,
         touched_at: run.touched_at,
+        rehearsal: false,
+        span: span(pipeline, run),
         age: context.now.since(run.started_at),
         idle: context.now.since(run.touched_at),
+    }
+}
+
+/// Without the journal, the last event is the end.
+fn span(pipeline: &Pipeline, run: &Run) -> RunSpan {
+    RunSpan {
+        began_at: Some(run.started_at),
+        ended_at: engine::is_over(pipeline, run).then_some(run.touched_at),
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) fn render(view: &StatusView) -> Value {
         "project": view.project.raw(),
         "driver": words::driver(view.driver),
         "witnessed": view.driver != engine::Driver::ByHand,
+        "rehearsal": view.rehearsal,
         "mode": words::mode(view.mode),
         "enforced": view.mode == engine::Mode::Enforced,
         "status": view.status.word(),

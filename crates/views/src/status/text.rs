@@ -97,9 +97,10 @@ fn origin(builder: &mut TextBuilder, view: &StatusView) {
     builder.field("project", Style::Normal, &view.project.line());
     let style = match view.driver {
         Driver::ByHand => Style::Wait,
+        Driver::Headless if view.rehearsal => Style::Wait,
         Driver::Guarded | Driver::Headless => Style::Normal,
     };
-    builder.field("driver", style, words::driver_text(view.driver));
+    builder.field("driver", style, view.driver_text());
     match view.mode {
         Mode::Enforced => builder.field("mode", Style::Normal, "enforced"),
         Mode::Advisory => {

@@ -125,7 +125,10 @@ fn cancelled() -> Play {
 
 /// Waits at its question.
 pub(crate) fn waiting() -> Play {
-    let mut play = Play::driven(Driver::Headless);
+    planned(Play::driven(Driver::Headless))
+}
+
+fn planned(mut play: Play) -> Play {
     play.done("gatherer", 7, &[("context", None)]);
     play.done(
         "planner",
@@ -266,6 +269,12 @@ fn figures_for_programs() {
             "waits": { "question": { "over": minutes(1, 5, 5, 5, 5), "open": minutes(1, 10, 10, 10, 10) } },
         })
     );
+}
+
+#[test]
+fn the_time_in_the_queue_counts_nowhere() {
+    let queued = planned(Play::queued_for_an_hour()).metrics();
+    assert_eq!(queued.stages, waiting().metrics().stages);
 }
 
 #[test]

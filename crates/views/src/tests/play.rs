@@ -28,6 +28,19 @@ impl Play {
     }
 
     pub(crate) fn driven(driver: Driver) -> Self {
+        Self::started(driver, false)
+    }
+
+    /// A headless run that waits in the queue for an hour before a worker takes it up.
+    pub(crate) fn queued_for_an_hour() -> Self {
+        let mut play = Self::started(Driver::Headless, true);
+        play.minute += 59;
+        let taken_up = Happening::Engine(EngineEvent::TakenUp);
+        play.happen(Who::Engine, taken_up, Evidence::default());
+        play
+    }
+
+    fn started(driver: Driver, queued: bool) -> Self {
         let pipeline = pipeline();
         let decision = begin(
             &pipeline,
@@ -45,7 +58,7 @@ impl Play {
                 process: None,
                 steps: Vec::new(),
                 before: BTreeMap::new(),
-                queued: false,
+                queued,
                 environment: None,
                 base: None,
                 unverified_host: None,

@@ -171,6 +171,24 @@ fn what_must_not_be_overlooked_changes_the_verdict() {
     }
 }
 
+/// What somebody types after the end of a run is in its history, and not part of its time.
+#[test]
+fn the_time_of_a_run_ends_with_the_run() {
+    let mut play = completed();
+    let took = report(&play).status.took();
+    play.minute += 30;
+    play.answer("yes");
+    let refused = play.entries.last().map(|entry| &entry.fact);
+    assert!(matches!(refused, Some(Fact::Refused { .. })), "{refused:?}");
+    let view = report(&play);
+    assert!(view.status.touched_at > view.status.until());
+    assert_eq!(view.status.took(), took);
+    let told = format!("took {}", crate::time::span(took));
+    for page in [view.text(Paint::Plain), view.markdown(), view.html()] {
+        assert!(page.contains(&told), "{page}");
+    }
+}
+
 #[test]
 fn what_a_piece_of_work_changed_stands_beside_it() {
     let stat = ChangeStat {

@@ -360,6 +360,7 @@ fn a_status_as_json() {
           "project": "/home/ann/web",
           "driver": "by_hand",
           "witnessed": false,
+          "rehearsal": false,
           "mode": "enforced",
           "enforced": true,
           "status": "completed",

@@ -62,6 +62,24 @@ fn each_stay_has_its_times_its_outcome_and_its_attempts() {
 }
 
 #[test]
+fn the_time_in_the_queue_is_no_time_of_the_first_stage_or_of_the_run() {
+    let mut play = Play::queued_for_an_hour();
+    let cancelled = Happening::Person(PersonEvent::CancelAsked {
+        reason: "enough".to_owned(),
+    });
+    play.happen(ann(), cancelled, Evidence::default());
+    let timeline = folded(&play);
+    let first = timeline.visits().next().unwrap();
+    assert_eq!(first.entered_at, minutes(60));
+    assert_eq!(timeline.span().began_at, Some(minutes(60)));
+    assert_eq!(timeline.span().ended_at, Some(minutes(61)));
+    let view = status(&play.pipeline, &play.run, AROUND);
+    let view = view.with_journal(&play.pipeline, &play.run, &timeline, hash(9));
+    assert_eq!(view.took(), Seconds(60));
+    assert_eq!(view.started_at, START);
+}
+
+#[test]
 fn a_gate_has_its_commands_its_reviewers_and_says_whether_it_holds() {
     let play = completed();
     let found = gates(&play.pipeline, &play.run, &folded(&play));

@@ -70,7 +70,7 @@ fn compared(reading: &Reading<'_>, one: &Shown, other: &Shown) -> Markup {
 
 fn lasted(shown: &Shown) -> String {
     let until = if bits::is_over(&shown.view.status) {
-        shown.view.touched_at
+        shown.view.until()
     } else {
         shown.time
     };

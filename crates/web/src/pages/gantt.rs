@@ -29,9 +29,7 @@ pub(super) fn of_run(shown: &Shown) -> Markup {
 
 fn lasting(shown: &Shown) -> Lasting {
     match shown.view.status {
-        Status::Completed | Status::Failed | Status::Cancelled => {
-            Lasting::Over(shown.view.touched_at)
-        }
+        Status::Completed | Status::Failed | Status::Cancelled => Lasting::Over(shown.view.until()),
         Status::Queued | Status::Running | Status::Waiting(_) => Lasting::Now(rounded(shown.time)),
     }
 }

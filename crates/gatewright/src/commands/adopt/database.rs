@@ -10,7 +10,7 @@ use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
 use runtime::import_run::Trusted;
 use runtime::workspace::Workspace;
-use runtime::{shipping, view_files};
+use runtime::{shipping, signs, view_files};
 use store::{Access, Files};
 
 use super::Adopt;
@@ -83,7 +83,7 @@ impl Adopt {
             views::line(&copy.name),
             copy.entries
         ));
-        tell_begun(&opened, output)
+        tell_begun(&opened, signs::owner(&workspace, &opened), output)
     }
 
     /// The home must be lost, and nobody else may go on with the run; a person may say otherwise.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use engine::{Pipeline, Run, Who};
+use engine::{Definition, Pipeline, Run, Who};
 use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath, program};
 use hosts::Program;
 use runner::agent::version;
+use runner::delivery::{OutwardNeeds, outward_needs};
 use runtime::accepted_programs::{self, Accepted};
 use runtime::check_environment::{self, Origin};
 use runtime::context::Context;
@@ -30,8 +31,8 @@ pub(super) struct ProgramQuery<'a> {
     pub drive: &'a DriveRequest,
 }
 
-/// The programs of the runners, with their versions, then those of the checks and notices. We only look
-/// up the latter: running them could have effects.
+/// The programs of the runners, with their versions, then those of the checks, the notices and the delivery. We
+/// only look up the latter: running them could have effects.
 pub(super) fn needed(
     context: &Context,
     project: &Project,
@@ -60,9 +61,18 @@ pub(super) fn needed(
     let params = wanted.run.map(|run| run.params.clone()).unwrap_or_default();
     let tools = needed_programs::of_checks(wanted.pipeline.definition(), &params).into_iter();
     let tools = tools.map(|(word, needed_for)| checks.tool(&word, needed_for));
-    let notices = of_notices(wanted.drive).into_iter();
-    let notices = notices.map(|(word, needed_for)| lookup.tool(&word, needed_for));
-    Ok(agents.chain(tools).chain(notices).collect())
+    let request = delivery(wanted.pipeline.definition(), wanted.drive);
+    let request = request.and_then(|needs| needs.program);
+    let request = request.map(|word| (word, vec!["delivery".to_owned()]));
+    let others = of_notices(wanted.drive).into_iter().chain(request);
+    let others = others.map(|(word, needed_for)| lookup.tool(&word, needed_for));
+    Ok(agents.chain(tools).chain(others).collect())
+}
+
+/// What the delivery of the run needs, if it has a branch to deliver.
+pub(super) fn delivery(definition: &Definition, drive: &DriveRequest) -> Option<OutwardNeeds> {
+    let is_branch = drive.place.is_branch(definition);
+    is_branch.then(|| outward_needs(definition, &drive.deliver))
 }
 
 fn of_notices(drive: &DriveRequest) -> BTreeMap<String, Vec<String>> {

@@ -92,6 +92,7 @@ fn summary(passed: &Passed) -> String {
     match passed.entries {
         0 => "nothing new to ship".to_owned(),
         1 => "shipped 1 entry of 1 run".to_owned(),
+        entries if passed.runs == 1 => format!("shipped {entries} entries of 1 run"),
         entries => format!("shipped {entries} entries of {} runs", passed.runs),
     }
 }

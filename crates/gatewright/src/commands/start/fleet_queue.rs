@@ -1,7 +1,9 @@
 //! Queues a run for the machines of the fleet.
 
+use engine::Held;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::person_only;
 
 #[cfg(feature = "fleet")]
 mod linked;
@@ -34,6 +36,8 @@ impl FleetArguments {
     /// The queue of the fleet, if the run is for it.
     pub(crate) fn open(&self, context: &Context) -> Result<Option<FleetQueue>, Failure> {
         if self.fleet {
+            // It decides what other machines do.
+            person_only::require_person(context, "start --fleet", Held::Nobody)?;
             FleetQueue::open(context, self.clone()).map(Some)
         } else {
             Ok(None)

@@ -17,8 +17,8 @@ use runtime::failure::Failure;
 use runtime::fleet_project::FleetProject;
 use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
-use runtime::{clock, fleet_logs, fleet_look, fleet_seat};
-use store::{Access, Backend as _, Claim};
+use runtime::{clock, fleet_clones, fleet_logs, fleet_look, fleet_seat};
+use store::{Access, Backend as _, Claim, SharedBackend as _};
 
 use super::{Worker, WorkerMessage, night, tell};
 use crate::exit::Exit;
@@ -47,6 +47,7 @@ impl Worker {
     ) -> Result<Exit, Failure> {
         let link = FleetLink::open(context, Access::Write)?;
         let begun = Instant::now();
+        fleet_clones::note(&context.state()?, &context.environment, &context.folder)?;
         let mut worker = FleetWorker::new(&link, context, &self.labels, options)?;
         worker.announce(output);
         while worker.round(self, output)? {}
@@ -227,23 +228,28 @@ impl<'w> FleetWorker<'w> {
                 .run(run)
                 .map(|stored| stored.map_or(0, |it| it.version))
         };
+        let leave = |how| store.leave_queued(run, &self.holder, how);
         let done = match left {
             Ok(DriveEnd::Over(_)) => self.forget(run).and_then(|()| Ok(store.dequeue(run)?)),
             Ok(DriveEnd::Waiting(_)) => version()
-                .and_then(|version| store.leave_queued(run, LetGo::UntilItChanges { version }))
+                .and_then(|version| leave(LetGo::UntilItChanges { version }))
                 .map_err(Failure::from),
+            // The queue itself holds it up, until the day ends or a person raises the cap.
+            Ok(DriveEnd::Limited { .. }) if matches!(store.cap_reached(run), Ok(Some(_))) => {
+                leave(LetGo::Free).map_err(Failure::from)
+            }
             Ok(DriveEnd::Limited { until, .. }) => {
                 let wait = until.0.saturating_sub(clock::now().0);
                 let how = LetGo::For(Duration::from_millis(wait));
-                store.leave_queued(run, how).map_err(Failure::from)
+                leave(how).map_err(Failure::from)
             }
-            Ok(DriveEnd::Stopped) => store.leave_queued(run, LetGo::Free).map_err(Failure::from),
+            Ok(DriveEnd::Stopped) => leave(LetGo::Free).map_err(Failure::from),
             Err(_) => {
                 let how = LetGo::Failed {
                     why: why.as_deref().unwrap_or_default(),
                     delay: AFTER_FAILURE,
                 };
-                store.leave_queued(run, how).map_err(Failure::from)
+                leave(how).map_err(Failure::from)
             }
         };
         if let Err(failure) = done {

@@ -8,6 +8,7 @@ use runner::queue;
 use runner::untold_runs::UntoldRuns;
 use runtime::clock;
 use runtime::context::Context;
+use runtime::facts::RunReader;
 use runtime::failure::Failure;
 use runtime::lease_holder;
 use runtime::workspace::{OpenRun, Workspace};
@@ -36,7 +37,7 @@ pub(super) fn tell(
     for (run, end) in ends {
         // A run that somebody has deleted meanwhile has no row.
         if let Some(opened) = workspace.find(run)? {
-            rows.push(row(&opened, Some(end)));
+            rows.push(row(&workspace, &opened, Some(end))?);
         }
     }
     let mut earlier = untold.take_over(&workspace.state);
@@ -67,7 +68,7 @@ pub(super) fn tell_driven(
     let mut rows = Vec::new();
     for (run, end) in ends {
         if let Some(opened) = workspace.find(run)? {
-            rows.push(row(&opened, Some(end)));
+            rows.push(row(&workspace, &opened, Some(end))?);
         }
     }
     if rows.is_empty() {
@@ -90,7 +91,7 @@ fn queued_rows(
             continue;
         }
         if let Some(opened) = workspace.find(&summary.id)? {
-            let mut row = row(&opened, None);
+            let mut row = row(workspace, &opened, None)?;
             row.reason = Some(Untrusted::new(reason(&queued.waits).text(now)));
             rows.push(row);
         }
@@ -105,17 +106,28 @@ fn left_row(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Option<NightRo
         return Ok(None);
     }
     let opened = workspace.find(run)?;
-    Ok(opened.map(|opened| row(&opened, None)))
+    opened
+        .map(|opened| row(workspace, &opened, None))
+        .transpose()
 }
 
-fn row(opened: &OpenRun, end: Option<&Result<DriveEnd, String>>) -> NightRow {
+fn row(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    end: Option<&Result<DriveEnd, String>>,
+) -> Result<NightRow, Failure> {
     let run = opened.run();
+    let mut reader = RunReader::new(run.id.clone());
+    let took = reader.read_opened(workspace, opened, clock::now())?.took();
     let id = &run.id;
     let because = || views::night::reason(&opened.pipeline, run);
     let typed = |command: &str| Some(format!("gatewright {command} {id}"));
     let status = engine::status(&opened.pipeline, run);
     let (result, reason, command) = match (status, end) {
-        (Status::Completed, _) => (NightResult::Done, None, None),
+        (Status::Completed, _) => {
+            let merges = branch(opened).and_then(|_| typed("merge"));
+            (NightResult::Done, None, merges)
+        }
         (Status::Failed, _) => (NightResult::Failed, because(), typed("why")),
         (Status::Cancelled, _) => (NightResult::Cancelled, because(), None),
         (Status::Waiting(why), _) => {
@@ -134,17 +146,17 @@ fn row(opened: &OpenRun, end: Option<&Result<DriveEnd, String>>) -> NightRow {
             (NightResult::NotDone, None, typed("resume"))
         }
     };
-    NightRow {
+    Ok(NightRow {
         run: id.clone(),
         task: Untrusted::new(run.task.lines().next().unwrap_or_default()),
         project: Untrusted::new(&opened.stored.home),
         result,
         reason,
         used: run.used,
-        took: run.touched_at.since(run.started_at),
+        took,
         branch: branch(opened).map(Untrusted::new),
         command,
-    }
+    })
 }
 
 /// The branch with the work of this run. A run in the tree of the project has none.

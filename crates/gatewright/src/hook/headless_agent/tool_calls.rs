@@ -1,14 +1,17 @@
 //! The tool calls of an agent that we started, before and after: its run judges them.
 
 use engine::{
-    Actor, Author, BypassAttempt, CallId, Dispatch, EngineEvent, Happening, Outside, OutsideChange,
-    Reply, Rule, ToolEvent, Who, WorkEvent, WorkerId,
+    Actor, Author, BypassAttempt, CallId, Dispatch, EngineEvent, Entry, Fact, Happening, Outside,
+    OutsideChange, Reply, Rule, ToolEvent, Who, WorkEvent, WorkerId,
 };
 use hosts::tool_names;
 use hosts::{Answer, Payload, Program, Verdict, What};
 use runtime::claim;
+use runtime::clock;
+use runtime::commit;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::hook_reports::{self, Times};
 use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::tree_looks;
 use runtime::work_record::Record;
@@ -99,6 +102,16 @@ struct ActingAgent<'c> {
     opened: OpenRun,
     record: Record,
     actor: Actor,
+    ground: Ground,
+}
+
+/// What its calls are judged on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Ground {
+    /// The run in its store.
+    Store,
+    /// The copy of a fleet's run, for the work of this call.
+    Copy { call: CallId },
 }
 
 impl<'c> ActingAgent<'c> {
@@ -112,15 +125,27 @@ impl<'c> ActingAgent<'c> {
             id: id(agent, &record, call).ok_or_else(nameless)?,
             agent: record.agent.clone(),
         };
-        let mut workspace = Workspace::for_writing(context)?;
-        workspace.store.set_writer_timeout(guarded::PATIENCE);
+        let copy = agent.copy().filter(|copy| copy.stored.run.id == record.run);
+        let (mut workspace, opened, ground) = match copy {
+            Some(copy) => {
+                let (workspace, opened) = Workspace::of_copy(context, copy)?;
+                let call = agent.call.clone();
+                (workspace, opened, Ground::Copy { call })
+            }
+            None => {
+                let mut workspace = Workspace::for_writing(context)?;
+                workspace.store.set_writer_timeout(guarded::PATIENCE);
+                let opened = workspace.read(&record.run)?;
+                (workspace, opened, Ground::Store)
+            }
+        };
         workspace.step_folder.clone_from(&record.step_folder);
-        let opened = workspace.read(&record.run)?;
         Ok(Self {
             workspace,
             opened,
             record,
             actor,
+            ground,
         })
     }
 
@@ -211,17 +236,44 @@ impl<'c> ActingAgent<'c> {
         key: Option<&Key>,
         make: &mut MakeRequest<'_>,
     ) -> Result<Decided, Failure> {
-        let opened = self.opened.clone();
-        let decided = transact::transact(
-            &mut self.workspace,
-            Target::Seen(Box::new(opened)),
-            Options {
-                by: &Who::Engine,
-                key,
-            },
-            make,
-        )?;
+        let decided = match &self.ground {
+            Ground::Store => transact::transact(
+                &mut self.workspace,
+                Target::Seen(Box::new(self.opened.clone())),
+                Options {
+                    by: &Who::Engine,
+                    key,
+                },
+                make,
+            )?,
+            Ground::Copy { call } => self.judge_copy(&call.clone(), key, make)?,
+        };
         self.opened = decided.opened.clone();
+        Ok(decided)
+    }
+
+    /// Decides here, and leaves the event for the orchestrator, where the decision is worth an entry.
+    fn judge_copy(
+        &self,
+        call: &CallId,
+        key: Option<&Key>,
+        make: &mut MakeRequest<'_>,
+    ) -> Result<Decided, Failure> {
+        let request = make(&self.workspace, &self.opened, clock::now())?;
+        let decided =
+            commit::decide_on_copy(&self.workspace, &self.opened, &Who::Engine, &request)?;
+        if decided.entries.is_empty() {
+            return Ok(decided);
+        }
+        let is_sign = |(_, entry): &(u64, Entry)| {
+            matches!(entry.fact, Fact::Worked { .. } | Fact::Began { .. })
+        };
+        let times = if decided.entries.iter().all(is_sign) {
+            Times::OnceForWork
+        } else {
+            Times::Each
+        };
+        hook_reports::add(&self.workspace.state, call, &request.what, key, times)?;
         Ok(decided)
     }
 }

@@ -91,7 +91,7 @@ fn write_draft(seat: &Seat, draft: &str) {
 }
 
 #[test]
-fn who_may_change_nothing_reads_what_the_run_has_changed_unless_the_tree_was_too_large() {
+fn who_may_change_nothing_reads_what_the_run_has_changed_however_large_the_tree_is() {
     let judged = STORY.replace(
         "agent       = \"critic\"",
         "agent       = \"critic\"\nwrites      = []",
@@ -103,18 +103,31 @@ fn who_may_change_nothing_reads_what_the_run_has_changed_unless_the_tree_was_too
         for number in 0..files {
             project.write(format!("{number:0>200}.txt"), "");
         }
+        project.write("both.md", "committed\n");
         project.git(["add", "--all"]).succeeds();
+        project
+            .git(["commit", "--quiet", "--message=all"])
+            .succeeds();
+        // The person's own work of before: one file of it the run changes, too.
+        project.write("there.md", "the person's\n");
+        project.write("both.md", "the person's\n");
         let seat = Seat::enrolled_in_project(project, "story", &judged);
         write_draft(&seat, "Once upon a time\n");
         seat.project.write("code.rs", "fn main() {}\n");
+        seat.project.write("both.md", "the person's\nthe run's\n");
+        seat.project.write("__pycache__/code.pyc", "x");
         begins(&seat, "critic")
     };
-    let small = briefing(3);
-    assert!(small.contains("code.rs (new, +1 -0)"), "{small}");
-    assert!(small.contains("+fn main() {}"), "{small}");
-    assert!(!small.contains("there.md"), "{small}");
-    let large = briefing(9_000);
-    assert!(!large.contains("+1 -0"), "{large}");
+    for files in [3, 9_000] {
+        let told = briefing(files);
+        assert!(told.contains("code.rs (new, +1 -0)"), "{told}");
+        assert!(told.contains("+fn main() {}"), "{told}");
+        assert!(told.contains("both.md"), "{told}");
+        assert!(
+            told.contains("2 files changed since the run began"),
+            "{told}"
+        );
+    }
 }
 
 /// Requests and starts the agent; returns its briefing.

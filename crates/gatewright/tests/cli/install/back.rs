@@ -52,6 +52,10 @@ fn files_of_ours_that_were_changed_stay_and_are_named() {
     project.write(path, "better\n");
     let ran = uninit(&project).succeeds();
     assert!(ran.stderr.contains(path), "{ran}");
+    assert!(
+        ran.stdout.contains(path),
+        "not all files are as they were: {ran}"
+    );
     let left = tree(&project.path());
     let files: Vec<_> = left.iter().filter(|(_, bytes)| bytes.is_some()).collect();
     assert_eq!(files.len(), 1, "{files:?}");

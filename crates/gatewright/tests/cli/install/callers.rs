@@ -46,3 +46,23 @@ fn a_script_may_install_and_take_back_while_nobody_works() {
     init(&project, &["ansible"]).succeeds();
     project.run(["uninit", "--yes"]).succeeds();
 }
+
+/// What to type is the same command, so that nobody installs another pipeline.
+#[test]
+fn a_script_that_does_not_confirm_is_told_its_own_command() {
+    let project = project();
+    for (arguments, line) in [
+        (&["init"][..], "`gatewright init --yes`"),
+        (
+            &["init", "multi-ai", "--shared", "--allow"],
+            "`gatewright init multi-ai --shared --allow --yes`",
+        ),
+        (
+            &["init", "phases", "--plugin", "my plugin"],
+            "`gatewright init phases --yes --plugin 'my plugin'`",
+        ),
+    ] {
+        let ran = project.run(arguments).exits(1);
+        assert!(ran.stderr.contains(line), "{ran}");
+    }
+}

@@ -32,7 +32,7 @@ pub(super) fn json(project: &Project, path: &str) -> Value {
 }
 
 /// Every file below a folder with what it holds, and every folder with nothing; git's own is left out.
-pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+pub(crate) fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -17,3 +17,5 @@ mod plugin;
 mod scopes;
 mod shapes;
 mod statusline;
+
+pub(super) use fixture::tree;

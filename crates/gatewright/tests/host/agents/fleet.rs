@@ -1,4 +1,4 @@
-//! A run of a fleet with real workers: their hooks ask the database, and refuse as at home.
+//! A run of a fleet with real workers: their hooks decide on a copy of the run, and refuse as at home.
 
 use std::process::Command;
 

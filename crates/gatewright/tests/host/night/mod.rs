@@ -98,7 +98,12 @@ fn assert_morning(night: &Overnight, summary: &Value) {
         assert_eq!(shown["place"]["branch"], row["branch"]);
         assert_eq!(row["task"], task.text);
         assert_eq!(row["reason"].is_null(), result == "done", "{row}");
-        assert_eq!(row["command"].is_null(), result == "done", "{row}");
+        let next = match result {
+            "done" => "merge",
+            "failed" => "why",
+            _ => "next",
+        };
+        assert_eq!(row["command"], format!("gatewright {next} {}", task.run));
     }
     let counts = json!({
         "waits_for_you": 2, "failed": 1, "cancelled": 0, "not_done": 0, "done": 7,

@@ -1,7 +1,7 @@
 //! Reads the memory: straight from its text, because every end of an agent does, and a tree of values in
 //! between takes several times as long.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::rc::Rc;
 
@@ -9,41 +9,63 @@ use engine::Time;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{FileMark, Known, ReadPosition};
+use super::{FileMark, Marks, ReadPosition};
 
-/// What a file says. Of one that we did not write so, what can be understood.
-pub(super) fn known(bytes: &[u8]) -> Known {
-    let known = serde_json::from_slice(bytes);
-    known.unwrap_or_else(|_| from_values(&serde_json::from_slice(bytes).unwrap_or_default()))
+/// The part that every look needs.
+#[derive(Debug, Default)]
+pub(super) struct Short {
+    pub records: BTreeMap<String, ReadPosition>,
+    pub processes: BTreeSet<String>,
+    pub program: Option<String>,
+    /// The marks of files, where they stood in this part.
+    pub files: String,
 }
 
-impl<'de> Deserialize<'de> for Known {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_map(KnownVisitor)
+/// What the first line says. Of one that we did not write so, what can be understood.
+pub(super) fn short(line: &[u8]) -> Short {
+    let short = serde_json::from_slice(line);
+    short.unwrap_or_else(|_| from_values(&serde_json::from_slice(line).unwrap_or_default()))
+}
+
+/// The marks of files in this text, as far as they can be understood.
+pub(super) fn files(text: &str) -> Marks {
+    let marks: Result<BTreeMap<String, FileMark>, _> = serde_json::from_str(text);
+    match marks {
+        Ok(marks) => {
+            let marks = marks.into_iter();
+            marks.map(|(path, mark)| (path, Rc::new(mark))).collect()
+        }
+        Err(_) => files_from_values(&serde_json::from_str(text).unwrap_or_default()),
     }
 }
 
-struct KnownVisitor;
+impl<'de> Deserialize<'de> for Short {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(ShortVisitor)
+    }
+}
 
-impl<'de> Visitor<'de> for KnownVisitor {
-    type Value = Known;
+struct ShortVisitor;
+
+impl<'de> Visitor<'de> for ShortVisitor {
+    type Value = Short;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("what witnesses know")
     }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Known, M::Error> {
-        let mut known = Known::default();
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Short, M::Error> {
+        let mut short = Short::default();
         while let Some(name) = members.next_key()? {
             match name {
-                "records" => known.records = records(&members.next_value()?),
-                "files" => known.files = files(members.next_value()?),
-                "processes" => known.processes = members.next_value()?,
-                "others" => known.others = numbers(members.next_value()?),
+                "records" => short.records = records(&members.next_value()?),
+                "processes" => short.processes = members.next_value()?,
+                "program" => short.program = members.next_value()?,
+                "files" => short.files = members.next_value::<Value>()?.to_string(),
                 _ => drop(members.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(known)
+        Ok(short)
     }
 }
 
@@ -80,20 +102,20 @@ impl<'de> Visitor<'de> for MarkVisitor {
     }
 }
 
-fn files(read: BTreeMap<String, FileMark>) -> BTreeMap<String, Rc<FileMark>> {
-    let files = read.into_iter();
-    files.map(|(path, mark)| (path, Rc::new(mark))).collect()
+/// The same of a line in which something is not as we write it: the rest of it still counts.
+fn from_values(read: &Value) -> Short {
+    let processes = read["processes"].as_array().into_iter().flatten();
+    let processes = processes.filter_map(|value| value.as_str().map(str::to_owned));
+    Short {
+        records: records(&read["records"]),
+        processes: processes.collect(),
+        program: read["program"].as_str().map(str::to_owned),
+        files: read["files"].to_string(),
+    }
 }
 
-/// Numbers in one text: a list of so many values would take longer to read than all else.
-fn numbers(text: &str) -> Vec<u32> {
-    let words = text.as_bytes().split(|byte| *byte == b' ');
-    words.filter_map(evidence::process::number).collect()
-}
-
-/// The same of a file in which something is not as we write it: the rest of it still counts.
-fn from_values(read: &Value) -> Known {
-    let files = object(&read["files"]).filter_map(|(path, value)| {
+fn files_from_values(read: &Value) -> Marks {
+    let files = object(read).filter_map(|(path, value)| {
         let text = |name: &str| value[name].as_str().map(str::to_owned);
         let mark = FileMark {
             stamp: text("stamp")?,
@@ -102,14 +124,7 @@ fn from_values(read: &Value) -> Known {
         };
         Some((path.clone(), Rc::new(mark)))
     });
-    let processes = read["processes"].as_array().into_iter().flatten();
-    let processes = processes.filter_map(|value| value.as_str().map(str::to_owned));
-    Known {
-        records: records(&read["records"]),
-        files: files.collect(),
-        processes: processes.collect(),
-        others: numbers(read["others"].as_str().unwrap_or_default()),
-    }
+    files.collect()
 }
 
 fn records(value: &Value) -> BTreeMap<String, ReadPosition> {

@@ -99,7 +99,7 @@ fn a_refusal_costs_the_others_no_transaction_of_their_own() {
     let group = Group::open(&place.path).unwrap();
     let stories = stories(&group);
     let commits = count_commits(&group);
-    let stale = |test_run: &TestRun| (test_run.id.as_str() == "r-3").then_some(Fence(7));
+    let stale = |test_run: &TestRun| (test_run.id.as_str() == "r-3").then_some(Fence::numbered(7));
     let answers = write_to_all(&place, &group, &stories, stale, drop);
     for (number, answer) in answers.iter().enumerate() {
         match number {

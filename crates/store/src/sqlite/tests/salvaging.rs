@@ -71,11 +71,12 @@ fn a_damaged_store_is_read_only_and_goes_on_reading() {
     damaged(other.add(&mut place.open(), 3, &[note("no")]));
     damaged(TestRun::new("r-3").unwrap().begin(&mut place.open()));
     damaged(place.open().put_content(b"no", Time(1)));
-    damaged(
-        place
-            .open()
-            .claim(&other.id, &Claim::Release { fence: Fence(1) }),
-    );
+    damaged(place.open().claim(
+        &other.id,
+        &Claim::Release {
+            fence: Fence::numbered(1),
+        },
+    ));
     assert_eq!(place.run(&other).version, 3);
     assert_eq!(place.open().journal(&test_run.id, 1, 9).unwrap().len(), 3);
     assert_eq!(place.open().runs(None).unwrap().len(), 2);
@@ -183,7 +184,7 @@ fn what_is_intact_is_saved() {
     assert_eq!(place.run(&whole), before);
     assert_eq!(
         place.open().lease(&whole.id).unwrap().unwrap().fence,
-        Fence(1)
+        Fence::numbered(1)
     );
     let plan = crate::content_hash(b"the plan");
     assert_eq!(place.open().content(plan).unwrap().unwrap(), b"the plan");

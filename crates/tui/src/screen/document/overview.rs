@@ -142,7 +142,7 @@ fn stage_bar(screen: &Screen, run: &RunFacts, stage: &SpineStage, columns: usize
         return String::new();
     };
     let to = match run.status.status {
-        Status::Completed | Status::Failed | Status::Cancelled => run.status.touched_at,
+        Status::Completed | Status::Failed | Status::Cancelled => run.status.until(),
         // In whole minutes, so that an idle screen stays as it is.
         Status::Queued | Status::Running | Status::Waiting(_) => {
             let minute = engine::Time(screen.now.0 / 60_000 * 60_000);

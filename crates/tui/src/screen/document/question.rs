@@ -62,13 +62,12 @@ fn choices(run: &RunFacts, asks: &InboxEntry, columns: usize) -> Vec<DocLine> {
         lines.push(DocLine::one(Style::Strong, text));
     }
     if run.choices.is_empty() {
-        lines.push(DocLine::one(
-            Style::Normal,
-            "type `continue`, or leave this with Esc and use one of",
-        ));
+        let hint = "no answer continues this run: leave with Esc, and type one of these in a shell";
+        lines.extend(wrapped(Style::Normal, hint, columns, 0));
         for command in &asks.commands {
             lines.extend(wrapped(Style::Strong, &format!("  {command}"), columns, 4));
         }
+        return lines;
     }
     lines.push(DocLine::blank());
     let hint = "type a choice or its number; words behind it are handed on; Enter sends it";

@@ -30,7 +30,7 @@ pub(super) fn head(reading: &Reading<'_>, shown: &Shown, tab: Tab) -> Markup {
                 }
                 " "
                 code { (view.run) } " · " a href=(reading.base.to(&format!("pipeline/{}", view.pipeline))) { (view.pipeline) }
-                " · " (driver) @if let Some(mode) = mode { " · " strong { (mode) } }
+                " · " (driver) @if view.rehearsal { " · " strong { "rehearsal" } } @if let Some(mode) = mode { " · " strong { (mode) } }
                 " · " (bits::folder(view.project.raw()))
                 " · started " (bits::ago(view.started_at, shown.time))
                 " · " a href=(reading.base.to(&format!("compare?a={}", view.run))) { "compare" }
@@ -87,7 +87,7 @@ pub(super) fn verdict(reading: &Reading<'_>, shown: &Shown) -> Markup {
 
 fn line(view: &StatusView) -> Markup {
     let stage = &view.stage.name;
-    let lasted = views::time::span(view.touched_at.since(view.started_at));
+    let lasted = views::time::span(view.took());
     html! {
         @match &view.status {
             Status::Completed => { strong { "Completed" } " after " (lasted) },

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use evidence::Project;
 use pg_store::Placement;
+use runner::run_place;
 use runtime::clock;
 use runtime::context::Context;
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
+use runtime::fleet_clones;
 use runtime::fleet_project::REMOTE;
 use runtime::workspace::OpenRun;
 use store::Access;
@@ -60,6 +63,7 @@ impl FleetQueue {
             delay: Duration::from_millis(wait),
         };
         self.link.store.enqueue(run, &placement)?;
+        self.tell_carried(opened, output)?;
         if self.link.store.machines_with(&self.wanted.labels)? == 0 {
             let message = match self.wanted.labels.as_slice() {
                 [] => "no machine has joined the fleet".to_owned(),
@@ -70,6 +74,29 @@ impl FleetQueue {
             };
             output.say(&format!(
                 "{message}: {run} waits until one joins; `gatewright fleet status` lists them"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Git hands on nothing that it ignores: each machine takes its own, and its history says what it lacks.
+    fn tell_carried(&self, opened: &OpenRun, output: &mut Output) -> Result<(), Failure> {
+        let context = &self.context;
+        fleet_clones::note(&context.state()?, &context.environment, &context.folder)?;
+        let patterns = &opened.pipeline.definition().placement.carry;
+        if patterns.is_empty() {
+            return Ok(());
+        }
+        output.say(&format!(
+            "`carry` {} does not travel: the machine that drives {} takes it from its own clone of the project",
+            views::line(&patterns.join(", ")),
+            opened.run().id
+        ));
+        let here = Project::find(&context.folder)?;
+        for pattern in run_place::missing(&here, patterns)? {
+            let pattern = views::line(&pattern);
+            output.say(&format!(
+                "nothing in this project matches `carry` {pattern}"
             ));
         }
         Ok(())
