@@ -17,8 +17,9 @@ use super::choice::Runner;
 use super::spawn_spec::SpawnSpec;
 use super::version_cache;
 
-/// How long `--version` may take.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long `--version` may take. Where ten agents start on a busy machine, a program on Node.js needs more than ten
+/// seconds for it, and that must not end a run.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 const COLUMNS: usize = 60;
 
