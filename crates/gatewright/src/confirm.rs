@@ -17,7 +17,7 @@ pub(crate) struct Question<'a> {
     pub lost: &'a str,
     pub word: &'a str,
     /// What the word does: `cancel it`.
-    pub deed: &'a str,
+    pub action: &'a str,
 }
 
 /// Asks the person at the terminal. Other callers get no question: the engine judges them.
@@ -32,11 +32,11 @@ pub(crate) fn confirm(context: &Context, question: &Question<'_>) -> Result<(), 
 
 /// Asks on the terminal itself, whatever stdin, stdout and stderr are.
 pub(crate) fn ask(question: &Question<'_>) -> Result<(), Failure> {
-    let Question { lost, word, deed } = question;
+    let Question { lost, word, action } = question;
     let path = Path::new("/dev/tty");
     let opened = OpenOptions::new().read(true).write(true).open(path);
     let mut terminal = opened.map_err(Failure::file("open", path))?;
-    let text = format!("{lost}\nType {word} to {deed}: ");
+    let text = format!("{lost}\nType {word} to {action}: ");
     terminal
         .write_all(text.as_bytes())
         .map_err(Failure::file("write to", path))?;

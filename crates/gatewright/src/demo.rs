@@ -11,8 +11,8 @@ mod narrator;
 mod orchestrator;
 mod pace;
 mod screen;
+mod scripted_worker;
 mod story;
-mod worker;
 
 use std::sync::atomic::Ordering;
 
@@ -31,8 +31,8 @@ use self::narrator::Narrator;
 pub(crate) use self::orchestrator::orchestrate;
 pub(crate) use self::pace::Pace;
 use self::screen::DemoScreen;
+pub(crate) use self::scripted_worker::{Part, ScriptedWorker};
 use self::story::Act;
-pub(crate) use self::worker::{Part, ScriptedWorker};
 use crate::exit::Exit;
 use crate::output::Output;
 

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::{Format, Output};
 
 /// Prints the result and returns the exit code.
-pub(crate) fn tell(
+pub(crate) fn print(
     workspace: &Workspace<'_>,
     decided: &Decided,
     output: &mut Output,

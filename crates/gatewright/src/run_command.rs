@@ -16,7 +16,7 @@ use crate::output::Output;
 use crate::report;
 
 /// Submits an event that does not depend on the state of the run.
-pub(crate) fn act(
+pub(crate) fn submit(
     context: &Context,
     output: &mut Output,
     run: Option<&str>,
@@ -27,14 +27,14 @@ pub(crate) fn act(
     let mut workspace = Workspace::for_writing(context)?;
     let stored = find_run::find(&workspace, run)?;
     let key = idempotency::run_key(&workspace, &stored, writing.key.as_ref(), command)?;
-    do_it(&mut workspace, output, stored, &key, make)
+    submit_to(&mut workspace, output, stored, &key, make)
 }
 
 /// The same after a person has typed the run's id. `lost` says what cannot be undone, if there is anything.
 ///
 /// Invariant: the question comes before we open the run to change it. Nobody waits for a
 /// person who thinks.
-pub(crate) fn act_confirmed(
+pub(crate) fn submit_confirmed(
     context: &Context,
     output: &mut Output,
     run: Option<&str>,
@@ -47,20 +47,20 @@ pub(crate) fn act_confirmed(
     let stored = find_run::find(&workspace, run)?;
     let key = idempotency::run_key(&workspace, &stored, writing.key.as_ref(), command)?;
     if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
-        return report::tell(&workspace, &decided, output);
+        return report::print(&workspace, &decided, output);
     }
     let opened = workspace.opened(stored.clone())?;
     if let Some(lost) = lost(&workspace, &opened)? {
         confirmed(context, opened.run(), command.name, &lost)?;
     }
-    do_it(&mut workspace, output, stored, &key, make)
+    submit_to(&mut workspace, output, stored, &key, make)
 }
 
 /// Makes the person type the run's id. A caller that will be refused gets no question.
 pub(crate) fn confirmed(
     context: &Context,
     run: &Run,
-    deed: &str,
+    action: &str,
     lost: &str,
 ) -> Result<(), Failure> {
     match engine::may_act(&context.who(), engine::held(run)) {
@@ -69,14 +69,14 @@ pub(crate) fn confirmed(
             &Question {
                 lost: &views::safe(lost),
                 word: run.id.as_str(),
-                deed: &format!("{deed} this run"),
+                action: &format!("{action} this run"),
             },
         ),
         Err(_) => Ok(()),
     }
 }
 
-fn do_it(
+fn submit_to(
     workspace: &mut Workspace<'_>,
     output: &mut Output,
     stored: StoredRun,
@@ -89,5 +89,5 @@ fn do_it(
         key,
         &mut |workspace, opened, _| make(workspace, opened),
     )?;
-    report::tell(workspace, &decided, output)
+    report::print(workspace, &decided, output)
 }

@@ -17,9 +17,9 @@ mod play_route;
 mod prepare;
 mod report;
 mod sandbox;
+mod simulated_worker;
 mod simulation;
 mod work_products;
-mod worker;
 
 use std::time::Instant;
 

@@ -8,10 +8,10 @@ mod ask_edits;
 mod ask_person;
 mod driven_time;
 mod resting;
+mod start_workers;
 mod turn;
 mod waiting;
 mod wishes;
-mod workers;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -138,7 +138,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
 
     /// Drives the run. However this ends, it leaves no worker of ours alive.
     pub(crate) fn drive(mut self) -> Result<DriveEnd, Failure> {
-        let decided = self.drive_on();
+        let decided = self.drive_to_rest();
         // Ends running workers; their work stays open.
         self.stop.store(true, Ordering::Relaxed);
         while !self.pool.is_idle() {
@@ -172,7 +172,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         self.tell_notes(&opened)
     }
 
-    fn drive_on(&mut self) -> Result<DriveEnd, Failure> {
+    fn drive_to_rest(&mut self) -> Result<DriveEnd, Failure> {
         let opened = self.workspace.read(&self.run)?;
         let (opened, remarks) = run_place::make_here(self.workspace, opened)?;
         let mut opened = self.remark(opened, remarks)?;

@@ -1,6 +1,6 @@
 //! Parses a line that starts in column one into a step.
 
-mod worker;
+mod worker_line;
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use super::step::{
     StepsGiven,
 };
 use super::words::{Form, Word};
-pub(crate) use worker::subject;
-use worker::{plain, worker};
+pub(crate) use worker_line::subject;
+use worker_line::{plain, worker};
 
 /// The session that starts a guarded run.
 pub(crate) const FIRST_SESSION: &str = "one";

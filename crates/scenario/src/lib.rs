@@ -26,7 +26,7 @@ mod verdict;
 mod wording;
 mod words;
 mod work_result;
-mod workers;
+mod worker_acts;
 mod world;
 
 pub use file::{File, Folder};

@@ -6,13 +6,13 @@
 mod act;
 mod age;
 mod ansi;
-mod desk;
 mod draw;
 mod event;
 mod fleet;
 mod input;
 pub mod keeper;
 mod reader;
+mod run_source;
 mod screen;
 mod terminal;
 #[cfg(test)]

@@ -16,8 +16,8 @@ use views::Paint;
 use views::facts::Inbox;
 use views::progress::TerminalSize;
 
-use crate::desk::Desk;
 use crate::event::{Effect, Event, Key, Size};
+use crate::run_source::RunSource;
 use crate::screen::{Screen, Tab};
 use crate::terminal::{Terminal, Typed, USUAL_SIZE};
 use crate::wanted::{Wanted, WantedDetail, WantedOutput};
@@ -49,17 +49,17 @@ pub fn once(
         // The shell's own lines come before and after it.
         size.rows = size.rows.saturating_sub(2).max(USUAL_SIZE.rows / 2);
     }
-    let mut desk = Desk::new(context, options.fleet.as_ref());
-    let selected = selected(context, &mut desk, options)?;
+    let mut source = RunSource::new(context, options.fleet.as_ref());
+    let selected = selected(context, &mut source, options)?;
     let mut screen = Screen::new(size, clock::now(), selected);
-    desk.first_look();
-    for event in desk.all(&wanted(&screen)) {
+    source.first_look();
+    for event in source.all(&wanted(&screen)) {
         if let Event::Trouble(Some(trouble)) = event {
             return Err(Failure::store(trouble));
         }
         screen.update(event);
     }
-    for event in desk.one(&wanted(&screen)) {
+    for event in source.one(&wanted(&screen)) {
         screen.update(event);
     }
     Ok(ansi::lines(&draw::picture(&screen), options.paint))
@@ -71,12 +71,12 @@ pub fn watch(
     options: &WatchOptions<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Failure> {
-    let mut desk = Desk::new(context, options.fleet.as_ref());
-    let selected = selected(context, &mut desk, options)?;
+    let mut source = RunSource::new(context, options.fleet.as_ref());
+    let selected = selected(context, &mut source, options)?;
     let terminal = Terminal::open(options.paint)?;
     let screen = Screen::new(terminal.size(), clock::now(), selected);
     let mut shell = Shell {
-        desk,
+        source,
         screen,
         terminal,
         typed: Vec::new(),
@@ -99,17 +99,17 @@ pub fn watch(
 /// The run that the person named.
 fn selected(
     context: &Context,
-    desk: &mut Desk<'_>,
+    source: &mut RunSource<'_>,
     options: &WatchOptions<'_>,
 ) -> Result<Option<RunId>, Failure> {
     let Some(word) = options.select else {
         return Ok(None);
     };
     if options.fleet.is_some() && word.starts_with(FLEET_PREFIX) {
-        desk.first_look();
+        source.first_look();
         let unknown = || Failure::not_found(format!("no run of the fleet begins with {word}"));
         let hint = "type `gatewright watch` without --select to see all";
-        let found = desk.fleet_run(word);
+        let found = source.fleet_run(word);
         return found.ok_or_else(|| unknown().hint(hint)).map(Some);
     }
     let workspace = Workspace::for_reading(context)?;
@@ -151,7 +151,7 @@ enum Going {
 }
 
 struct Shell<'c> {
-    desk: Desk<'c>,
+    source: RunSource<'c>,
     screen: Screen,
     terminal: Terminal,
     /// Bytes that are the beginning of a key.
@@ -174,9 +174,9 @@ impl Shell<'_> {
 
     fn read_all(&mut self) {
         // Asked first: what is written meanwhile is a change.
-        self.desk.has_changed();
+        self.source.has_changed();
         self.take(vec![Event::Clock(clock::now())]);
-        let events = self.desk.all(&wanted(&self.screen));
+        let events = self.source.all(&wanted(&self.screen));
         self.take(events);
         (self.looked, self.judged) = (Instant::now(), Instant::now());
     }
@@ -200,18 +200,18 @@ impl Shell<'_> {
 
     fn look(&mut self) {
         self.looked = Instant::now();
-        let news = self.desk.news();
+        let news = self.source.news();
         self.take(news);
-        if self.desk.has_changed() {
+        if self.source.has_changed() {
             return self.read_all();
         }
         if self.judged.elapsed() >= BETWEEN_JUDGEMENTS {
             self.judged = Instant::now();
             self.take(vec![Event::Clock(clock::now())]);
-            let events = self.desk.judged(&wanted(&self.screen));
+            let events = self.source.judged(&wanted(&self.screen));
             self.take(events);
         } else if self.screen.tab == Tab::Output {
-            let events = self.desk.one(&wanted(&self.screen));
+            let events = self.source.one(&wanted(&self.screen));
             self.take(events);
         }
     }
@@ -238,8 +238,8 @@ impl Shell<'_> {
                 match effect {
                     Effect::Quit => return Going::Ended,
                     Effect::Read => must_read = true,
-                    Effect::Open(target) => put_first(&mut waiting, self.desk.open(&target)),
-                    Effect::Act(deed) => put_first(&mut waiting, self.desk.act(&deed)),
+                    Effect::Open(target) => put_first(&mut waiting, self.source.open(&target)),
+                    Effect::Act(act) => put_first(&mut waiting, self.source.act(&act)),
                 }
             }
         }
@@ -250,7 +250,7 @@ impl Shell<'_> {
     }
 
     fn read_one(&mut self) {
-        for event in self.desk.one(&wanted(&self.screen)) {
+        for event in self.source.one(&wanted(&self.screen)) {
             self.screen.update(event);
         }
     }

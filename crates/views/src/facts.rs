@@ -11,7 +11,7 @@ mod remark;
 mod spine;
 mod timeline;
 mod ways;
-mod worker;
+mod worker_sign;
 
 pub use evidence::{CommandEvidence, FailedCheck, GateEvidence, GateState, ReviewEvidence, gates};
 pub use inbox::{Inbox, InboxEntry};
@@ -21,4 +21,4 @@ pub use remark::{Remark, RemarkKind};
 pub use spine::{LoopUse, SpineStage, StagePlace, spine};
 pub use timeline::{Attempt, AttemptEnd, CheckAttempt, Left, RunSpan, Timeline, Visit, WaitSpan};
 pub use ways::WayCounts;
-pub use worker::WorkerSign;
+pub use worker_sign::WorkerSign;

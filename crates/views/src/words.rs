@@ -216,8 +216,8 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
-pub(crate) fn reach(reach: TreeAccess) -> &'static str {
-    match reach {
+pub(crate) fn tree_access(access: TreeAccess) -> &'static str {
+    match access {
         TreeAccess::ReadsOnly => "reads_only",
         TreeAccess::MayWrite => "may_write",
     }

@@ -96,7 +96,7 @@ impl Answer {
             let taken = take_edits(&mut workspace, &stored, &key)?;
             let is_all = choice.is_none() && self.answers.is_empty();
             if is_all || matches!(taken.reply, Reply::Refuse(_)) {
-                return report::tell(&workspace, &taken, output);
+                return report::print(&workspace, &taken, output);
             }
         }
         let mut make = |workspace: &Workspace<'_>, opened: &OpenRun, at: Time| match choice {
@@ -110,7 +110,7 @@ impl Answer {
         {
             refusal.reason = wants_answers(&decided.opened, &questions);
         }
-        report::tell(&workspace, &decided, output)
+        report::print(&workspace, &decided, output)
     }
 }
 

@@ -12,7 +12,7 @@ use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::{act, act_confirmed};
+use crate::run_command::{submit, submit_confirmed};
 
 /// A shorter bypass would be over before anybody could use it; a longer one would not be an exception.
 const SHORTEST: Seconds = Seconds(30);
@@ -80,13 +80,13 @@ impl Bypass {
             let (until, reason) = (later(time), reason.to_owned());
             Ok(Happening::Person(PersonEvent::BypassAsked { until, reason }).into())
         };
-        act_confirmed(context, output, run, &self.writing, &command, lost, make)
+        submit_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 
     fn end(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         let command = KeyedCommand::new("bypass").with("end", true);
-        act(context, output, run, &self.writing, &command, |_, _| {
+        submit(context, output, run, &self.writing, &command, |_, _| {
             let reason = self
                 .reason
                 .clone()

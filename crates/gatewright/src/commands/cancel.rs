@@ -11,7 +11,7 @@ use super::reset::given_reason;
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::act_confirmed;
+use crate::run_command::submit_confirmed;
 
 /// Cancel a run
 #[derive(Debug, clap::Args)]
@@ -40,6 +40,6 @@ impl Cancel {
             let reason = self.reason.clone();
             Ok(Happening::Person(PersonEvent::CancelAsked { reason }).into())
         };
-        act_confirmed(context, output, run, &self.writing, &command, lost, make)
+        submit_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }

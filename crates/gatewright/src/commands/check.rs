@@ -41,7 +41,7 @@ impl Check {
         }
         let watch = CheckWatch::by_us(&opened)?;
         let decided = check(&mut workspace, opened, &key, &watch)?;
-        report::tell(&workspace, &decided, output)
+        report::print(&workspace, &decided, output)
     }
 }
 

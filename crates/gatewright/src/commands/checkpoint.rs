@@ -8,7 +8,7 @@ use runtime::idempotency::KeyedCommand;
 use crate::arguments::Writing;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::act;
+use crate::run_command::submit;
 
 /// Name the current point of a run, for `restore`
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ impl Checkpoint {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let command = KeyedCommand::new("checkpoint").with("name", &self.name);
         let run = Some(self.run.as_str());
-        act(context, output, run, &self.writing, &command, |_, _| {
+        submit(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::Person(PersonEvent::CheckpointAsked {
                 name: self.name.clone(),
             })

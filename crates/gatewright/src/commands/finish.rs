@@ -8,7 +8,7 @@ use runtime::idempotency::KeyedCommand;
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::act;
+use crate::run_command::submit;
 
 /// End an open stage
 #[derive(Debug, clap::Args)]
@@ -23,7 +23,7 @@ impl Finish {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let run = self.of.run.as_deref();
         let command = KeyedCommand::new("finish");
-        act(context, output, run, &self.writing, &command, |_, _| {
+        submit(context, output, run, &self.writing, &command, |_, _| {
             Ok(Happening::Person(PersonEvent::FinishAsked).into())
         })
     }

@@ -81,7 +81,7 @@ fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
     let question = Question {
         lost: &lost,
         word: "delete",
-        deed: &format!("delete {runs}"),
+        action: &format!("delete {runs}"),
     };
     confirm::confirm(context, &question)
 }

@@ -89,7 +89,7 @@ impl Report {
             decided.reply = Reply::Done;
         }
         self.explain(&mut decided);
-        report::tell(&workspace, &decided, output)
+        report::print(&workspace, &decided, output)
     }
 
     fn command(&self) -> KeyedCommand<'static> {

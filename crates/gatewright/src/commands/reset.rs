@@ -36,7 +36,7 @@ impl Reset {
         let command = KeyedCommand::new("reset").with("reason", &self.reason);
         let key = idempotency::run_key(&workspace, &stored, self.writing.key.as_ref(), &command)?;
         if let Some(decided) = transact::repeated(&mut workspace, &stored.run.id, Some(&key))? {
-            return report::tell(&workspace, &decided, output);
+            return report::print(&workspace, &decided, output);
         }
         let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
             Ok(Happening::Person(PersonEvent::ResetAsked {
@@ -47,7 +47,7 @@ impl Reset {
         if engine::may_act(&context.who(), engine::held(&stored.run)).is_err() {
             // The engine will refuse and record that, so we make no backup.
             let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
-            return report::tell(&workspace, &decided, output);
+            return report::print(&workspace, &decided, output);
         }
         let opened = workspace.opened(stored.clone())?;
         workspace.require_project(&opened)?;
@@ -56,7 +56,7 @@ impl Reset {
         let run = stored.run.id.clone();
         let backup = backup::write(&workspace, &run, &name)?;
         let decided = transact::command(&mut workspace, &stored.run.id, &key, &mut make)?;
-        let exit = report::tell(&workspace, &decided, output)?;
+        let exit = report::print(&workspace, &decided, output)?;
         if exit == Exit::Success {
             output.say(&format!("the backup is in {}", backup.display()));
             output.say(&format!(

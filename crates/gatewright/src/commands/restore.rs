@@ -10,7 +10,7 @@ use store::Backend;
 use crate::arguments::Writing;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::act_confirmed;
+use crate::run_command::submit_confirmed;
 
 /// Return a run to an earlier point; keeps its whole history
 ///
@@ -58,7 +58,7 @@ impl Restore {
             .into())
         };
         let run = Some(self.run.as_str());
-        act_confirmed(context, output, run, &self.writing, &command, lost, make)
+        submit_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }
 

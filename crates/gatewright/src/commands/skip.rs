@@ -10,7 +10,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use crate::arguments::{OfRun, Writing};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::run_command::act_confirmed;
+use crate::run_command::submit_confirmed;
 
 /// Leave the current stage without its checks; the run stays marked as overridden
 #[derive(Debug, clap::Args)]
@@ -47,6 +47,6 @@ impl Skip {
             let (outcome, reason) = (self.outcome.clone(), self.reason.clone());
             Ok(Happening::Person(PersonEvent::SkipAsked { outcome, reason }).into())
         };
-        act_confirmed(context, output, run, &self.writing, &command, lost, make)
+        submit_confirmed(context, output, run, &self.writing, &command, lost, make)
     }
 }

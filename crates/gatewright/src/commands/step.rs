@@ -42,6 +42,6 @@ impl Step {
             }
         };
         let decided = run_step::step(&mut workspace, opened, self.step.as_ref(), &mut say)?;
-        report::tell(&workspace, &decided, output)
+        report::print(&workspace, &decided, output)
     }
 }

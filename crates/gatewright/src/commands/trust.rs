@@ -215,7 +215,7 @@ impl Trust {
             (Who::Person(_), _) => confirm::ask(&Question {
                 lost: "",
                 word: "yes",
-                deed: &format!("trust {word}"),
+                action: &format!("trust {word}"),
             }),
             (_, Some(_)) => Ok(()),
             (_, None) => Err(Failure::refused(

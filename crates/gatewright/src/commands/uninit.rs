@@ -87,7 +87,7 @@ impl Uninit {
             (false, Who::Person(_)) => confirm::ask(&Question {
                 lost: "Gatewright will no longer guard this project.",
                 word: "uninit",
-                deed: "remove it",
+                action: "remove it",
             }),
             (false, _) => Err(Failure::refused(
                 "nothing was written, because there is no terminal to confirm at",

@@ -63,7 +63,7 @@ fn a_repeated_start_gives_the_same_run_whatever_became_of_the_file() {
 }
 
 #[test]
-fn another_key_is_another_deed() {
+fn another_key_is_another_event() {
     let project = started();
     run(&project, "checkpoint r-test a --key one").succeeds();
     run(&project, "checkpoint r-test a --key two").succeeds();

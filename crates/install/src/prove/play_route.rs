@@ -17,8 +17,8 @@ use super::exchange::Expected;
 use super::hook_process::ProcessEnd;
 use super::payloads::Background;
 use super::sandbox;
+use super::simulated_worker::{WantedResult, WorkDone};
 use super::simulation::{Simulation, Snapshot};
-use super::worker::{WantedResult, WorkDone};
 
 const TASK: &str = "prove the guards";
 

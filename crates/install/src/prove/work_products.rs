@@ -12,8 +12,8 @@ use super::example_artifacts::{self, ArtifactContents};
 use super::exchange::Expected;
 use super::payloads::SimulatedWorker;
 use super::sandbox;
+use super::simulated_worker::WantedResult;
 use super::simulation::Simulation;
-use super::worker::WantedResult;
 
 /// The artifacts that were written.
 pub(super) struct WrittenArtifacts {

@@ -20,7 +20,7 @@ impl Reader<'_> {
     pub(super) fn definition(&mut self, root: &Node) -> Option<Definition> {
         let fields = &self.fields(root, &vocabulary::PIPELINE)?;
         let head = self.head(fields);
-        let (begins, mode) = self.manner(fields);
+        let (begins, mode) = self.start_and_mode(fields);
         let ttl = self.optional(fields, "ttl", Self::duration);
         let budget = self
             .optional(fields, "budget", Self::budget)
@@ -85,7 +85,7 @@ impl Reader<'_> {
     }
 
     /// How runs start, and whether rules are enforced.
-    fn manner(&mut self, fields: &Fields<'_>) -> (Begins, Mode) {
+    fn start_and_mode(&mut self, fields: &Fields<'_>) -> (Begins, Mode) {
         let begins = self.optional(fields, "begins", |reader, node| {
             reader.word(node, BEGINS, &[Begins::Command, Begins::Session])
         });

@@ -104,7 +104,7 @@ impl<'a> Look<'a> {
     }
 
     /// Every file of interest, as it is now. What cannot be read is taken for what it was, and looked
-    /// at again the next time: an error of the disk is nobody's deed.
+    /// at again the next time: nobody caused an error of the disk.
     fn marks(&self, before: &Marks) -> Marks {
         let mut marks = BTreeMap::new();
         let add = |marks: &mut Marks, path: &Path, found: io::Result<Rc<FileMark>>| {

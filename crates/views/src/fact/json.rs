@@ -328,7 +328,7 @@ fn admitted(dispatch: &Dispatch) -> Value {
         "call": dispatch.call.as_ref().map(|call| call.as_str()),
         "worker": dispatch.worker.as_ref().map(|worker| worker.as_str()),
         "conversation": words::conversation(dispatch.conversation),
-        "reach": words::reach(dispatch.reach),
+        "reach": words::tree_access(dispatch.reach),
         "started_at": rfc3339(dispatch.started_at),
         "tree": dispatch.tree.map(|tree| tree.to_string()),
         "before": Value::Object(before.collect()),

@@ -121,7 +121,7 @@ impl Adopt {
                 "{why}. If it still works there, the run has two homes, and what it does there from now on is lost to the fleet."
             ),
             word: self.run.as_str(),
-            deed: "adopt it",
+            action: "adopt it",
         })
     }
 }

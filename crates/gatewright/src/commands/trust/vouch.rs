@@ -227,10 +227,10 @@ fn at_terminal(context: &Context) -> Result<(), Failure> {
     }
 }
 
-fn asked(deed: &str) -> Result<(), Failure> {
+fn asked(action: &str) -> Result<(), Failure> {
     confirm::ask(&Question {
         lost: "",
         word: "yes",
-        deed,
+        action,
     })
 }

@@ -6,7 +6,7 @@ use runtime::failure::Failure;
 use super::super::case_error::{ensure, not_tested};
 use super::super::exchange::Expected;
 use super::super::payloads::Background;
-use super::super::worker::{WantedResult, WorkDone};
+use super::super::simulated_worker::{WantedResult, WorkDone};
 use super::stages::not_done;
 use super::{Column, GateTester, StageRoute};
 

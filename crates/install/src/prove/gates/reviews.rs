@@ -6,9 +6,9 @@ use runtime::failure::Failure;
 use super::super::case_error::{CaseOutcome, ensure, not_tested};
 use super::super::exchange::Expected;
 use super::super::sandbox;
+use super::super::simulated_worker::WantedResult;
 use super::super::simulation::Simulation;
 use super::super::work_products::turn;
-use super::super::worker::WantedResult;
 use super::agents::{endings, onward, played};
 use super::{Column, GateTester, StageRoute};
 

@@ -6,8 +6,8 @@ use runtime::failure::Failure;
 use super::super::case_error::{CaseOutcome, ensure};
 use super::super::exchange::Expected;
 use super::super::payloads::{Background, PayloadWriter};
+use super::super::simulated_worker::WantedResult;
 use super::super::simulation::{CalledBy, Simulation};
-use super::super::worker::WantedResult;
 use super::{Column, Gate, GateTester};
 
 /// A session that holds no run.

@@ -8,8 +8,8 @@ use scenario::step as scenario;
 
 use super::super::case_error::{CaseOutcome, broken, ensure, not_tested};
 use super::super::exchange::Expected;
+use super::super::simulated_worker::{WantedResult, WorkDone};
 use super::super::simulation::Simulation;
-use super::super::worker::{WantedResult, WorkDone};
 use super::agents::UNFIT;
 use super::{Column, GateTester, StageRoute};
 

@@ -24,23 +24,23 @@ const GLANCE: Duration = Duration::from_millis(300);
 /// So long one picture waits for the fleet: for a connection, and for a look.
 const FIRST_LOOK: Duration = Duration::from_secs(3);
 
-pub(crate) struct Desk<'c> {
+pub(crate) struct RunSource<'c> {
     context: &'c Context,
     home: Reader<'c>,
     at_home: RunsFacts,
     /// Only on a machine that has joined one.
-    fleet: Option<FleetDesk>,
+    fleet: Option<FleetSource>,
 }
 
-struct FleetDesk {
+struct FleetSource {
     thread: FleetThread,
     /// Its runs as they were read last, or why they cannot be read. Nothing before the first look.
     known: Option<Result<RunsFacts, String>>,
 }
 
-impl<'c> Desk<'c> {
+impl<'c> RunSource<'c> {
     pub(crate) fn new(context: &'c Context, fleet: Option<&Arc<ConnectFleet>>) -> Self {
-        let begin = |connect: &Arc<ConnectFleet>| FleetDesk {
+        let begin = |connect: &Arc<ConnectFleet>| FleetSource {
             thread: FleetThread::begin(context.shared(), context.who(), Arc::clone(connect)),
             known: None,
         };
