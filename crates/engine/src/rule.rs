@@ -153,10 +153,10 @@ rules! {
     Placed, "GW-R130", "a run with a branch of its own begins in its own worktree";
     Delivered, "GW-R131", "the work of a run on its own branch is delivered when the run is over";
     DeliveryFailed, "GW-R132", "a delivery that fails leaves the run as it is, and can be repeated";
-    Relocated, "GW-R133", "another machine of the fleet goes on with a run from the last tree that was kept, and begins its open work anew";
+    Relocated, "GW-R133", "another machine of the fleet continues a run from the last tree that was kept, and restarts its open work";
     CutShort, "GW-R140", "work whose process is ended early stays open, and what it used counts";
     LimitReached, "GW-R141", "work rests while its service asks to wait, and that costs no attempt";
-    WentOn, "GW-R142", "rested work goes on in the same attempt, with its service or a fallback";
+    WentOn, "GW-R142", "rested work continues in the same attempt, with its service or a fallback";
     Driven, "GW-R143", "the time of a headless run counts while it is driven";
-    Adopted, "GW-R150", "a person may adopt a run whose machine is lost: it goes on from the last shipped entry, and its history names the gap";
+    Adopted, "GW-R150", "a person may adopt a run whose machine is lost: it continues from the last shipped entry, and its history names the gap";
 }

@@ -33,7 +33,7 @@ pub(crate) struct DriveArguments {
     place: PlaceArguments,
 }
 
-/// Where a new run works, and what it hands over.
+/// Where a new run works, and how it is delivered.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct PlaceArguments {
     /// Work in a worktree and on a branch of the run, not in your tree
@@ -45,13 +45,13 @@ pub(crate) struct PlaceArguments {
     /// Begin the branch with what you have not committed
     #[arg(long, conflicts_with = "in_place")]
     with_changes: bool,
-    /// What a completed run on its branch hands over: none, branch (a commit) or pull-request
+    /// How to deliver a completed run from its branch: none, branch (a commit) or pull-request
     #[arg(long, value_name = "WHAT", value_parser = parse_deliver, conflicts_with = "in_place")]
     deliver: Option<Deliver>,
     /// Push the branch of the completed run to this remote
     #[arg(long, value_name = "REMOTE", conflicts_with = "in_place")]
     push: Option<String>,
-    /// What makes the pull request: gh, glab, or a command with {branch}, {base}, {title}, {body} (a file) and {text}
+    /// What creates the pull request: gh, glab, or a command with {branch}, {base}, {title}, {body} (a file) and {text}
     #[arg(long, value_name = "COMMAND", value_parser = parse_request, conflicts_with = "in_place")]
     request: Option<RequestWords>,
 }

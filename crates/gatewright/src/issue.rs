@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<IssueName, String> {
     let (tracker, number) = match text.split_once(':') {
         Some(("gh", number)) => (Tracker::Gh, number),
         Some(("glab", number)) => (Tracker::Glab, number),
-        Some((other, _)) => return Err(format!("'{other}' reads no issues; name gh or glab")),
+        Some((other, _)) => return Err(format!("'{other}' cannot read issues; use gh or glab")),
         None => (Tracker::Gh, text),
     };
     let number = number.trim_start_matches('#').parse();

@@ -83,16 +83,14 @@ impl Postgres {
             (&sign.version, Type::TEXT),
             (&sign.labels, Type::TEXT_ARRAY),
         ];
-        self.link
-            .rows("tell that a worker is there", SIGN, &values)
-            .map(drop)
+        self.link.rows("register a worker", SIGN, &values).map(drop)
     }
 
     /// Tells that a worker has ended.
     pub fn worker_ends(&self, machine: &str, process: &str) -> Result<(), Error> {
         let values: [Value<'_>; 2] = [(&machine, Type::TEXT), (&process, Type::TEXT)];
         self.link
-            .rows("tell that a worker ends", WORKER_ENDS, &values)
+            .rows("sign a worker off", WORKER_ENDS, &values)
             .map(drop)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn kept(link: &Link, run: &RunId) -> Result<Vec<(DispatchId, u64)>, E
         let number: i64 = link.get(row, "dispatch")?;
         let number = number
             .try_into()
-            .map_err(|_| link.damaged("output of no work"))?;
+            .map_err(|_| link.damaged("output without a number of its work"))?;
         Ok((DispatchId(number), unsigned(link.get(row, "kept")?)))
     });
     kept.collect()

@@ -148,7 +148,7 @@ pub(crate) fn hash(link: &Link, row: &Row, column: &str) -> Result<Hash, Error> 
 }
 
 fn to_hash(link: &Link, bytes: &[u8]) -> Result<Hash, Error> {
-    let wrong = |_| link.damaged("a hash has not 32 bytes");
+    let wrong = |_| link.damaged("a hash does not have 32 bytes");
     Ok(Hash(bytes.try_into().map_err(wrong)?))
 }
 

@@ -128,9 +128,7 @@ impl JournalCopies for ShippedCopies {
 
     fn sign(&self) -> Result<(), Error> {
         let values: [Value<'_>; 1] = [(&self.machine, Type::TEXT)];
-        let signed = self
-            .link()
-            .rows("tell that this machine is there", SIGN, &values);
+        let signed = self.link().rows("register this machine", SIGN, &values);
         signed.map(drop)
     }
 }

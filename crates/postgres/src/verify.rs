@@ -76,7 +76,7 @@ fn differing(columns: &Columns, run: &Run) -> Vec<&'static str> {
 /// Nothing is behind the last entry.
 fn check_end(link: &Link, run: &RunId, verification: &mut Verification) -> Result<(), Error> {
     let row = link.row(
-        "look behind a journal",
+        "look for entries after the end of a journal",
         BEHIND,
         &[(&run.as_str(), Type::TEXT)],
     )?;

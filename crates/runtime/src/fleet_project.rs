@@ -56,8 +56,9 @@ impl KeptTree {
 /// The address of the project's remote, as other machines use it.
 pub fn remote_of(project: &Project, environment: &Environment) -> Result<String, Failure> {
     if project.repository.is_none() {
-        let message = "a run in the fleet needs a git repository, and this project is none";
-        return Err(Failure::refused(message).hint("make one, or start the run without --fleet"));
+        let message = "a run in the fleet needs a git repository, and this project is not one";
+        return Err(Failure::refused(message)
+            .hint("make one with `git init`, or start the run without --fleet"));
     }
     let here = FleetProject {
         folder: &project.root,
@@ -65,7 +66,7 @@ pub fn remote_of(project: &Project, environment: &Environment) -> Result<String,
     };
     let found = here.git(&["remote", "get-url", REMOTE]).map_err(|_| {
         Failure::refused(format!(
-            "the project has no remote {REMOTE}, through which machines hand files on"
+            "the project has no remote {REMOTE}, and machines exchange files through it"
         ))
         .hint(format!("add one with `git remote add {REMOTE} ADDRESS`"))
     })?;

@@ -294,9 +294,10 @@ fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
             format!("{} skipped it as `{outcome}`", line(by)),
             Some(reason),
         ),
-        Happened::Continued { by, words } => {
-            said(format!("{} let the run go on", line(by)), words.as_deref())
-        }
+        Happened::Continued { by, words } => said(
+            format!("{} let the run continue", line(by)),
+            words.as_deref(),
+        ),
         Happened::Reset { by, reason } => said(
             format!("{} sent the run back to its start", line(by)),
             Some(reason),

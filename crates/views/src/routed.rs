@@ -30,7 +30,9 @@ pub(crate) fn kept(routed: &Routed) -> String {
 /// It was looked at again, and does not hold any more.
 pub(crate) fn outgrown(routed: &Routed) -> String {
     let Routed { route, longer, .. } = routed;
-    let way = format!("the run has outgrown the route {route} and goes the longer way, {longer}");
+    let way = format!(
+        "the change no longer fits the route {route}; the run takes the longer way, {longer}"
+    );
     with_evidence(&way, routed)
 }
 

@@ -177,7 +177,7 @@ pub fn limit(limit: &ServiceLimit) -> String {
     let why = if limit.named {
         format!("as {service} said")
     } else {
-        format!("then {service} is asked again, which named no time")
+        format!("when {service} is asked again, because it named no time")
     };
     format!("until {until}, {why}: {}", limit.reason)
 }
@@ -226,6 +226,6 @@ pub(crate) fn tree_access(access: TreeAccess) -> &'static str {
 /// What is said about a run on the machine that it was adopted from.
 pub fn adopted_elsewhere(entry: u64, machine: &str, person: &str) -> String {
     crate::line(&format!(
-        "{person} adopted this run on {machine} at entry {entry}: it goes on there, and what came later here is only here"
+        "{person} adopted this run on {machine} at entry {entry}: the run continues there; later entries exist only on this machine"
     ))
 }

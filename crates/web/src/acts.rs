@@ -33,7 +33,7 @@ pub(crate) fn on_page(who: &Who) -> Option<Who> {
 
 impl Act {
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Failure> {
-        let unclear = |what: &str| Failure::usage(format!("the act is not clear: {what}"));
+        let unclear = |what: &str| Failure::usage(format!("the request is not valid: {what}"));
         let parsed: Value =
             serde_json::from_slice(body).map_err(|_| unclear("it is not valid JSON"))?;
         let Value::Object(fields) = parsed else {

@@ -99,8 +99,8 @@ fn choose(run: &RunId, stage: &StageName, choices: &[Outcome]) -> Markup {
         "choose",
         &html! {
             textarea id=(text) name="text" rows="1" maxlength=(LONGEST_TEXT)
-                aria-label="A word with the answer"
-                placeholder="A word with it (optional)" {}
+                aria-label="A note with the answer"
+                placeholder="A note (optional)" {}
         },
         &html! { @for choice in choices { button name="choice" value=(choice) { (choice) } } },
     )

@@ -52,7 +52,7 @@ pub(crate) fn judge(head: &Head, secrets: &Secrets) -> Result<Admitted, Denial> 
         ("POST", true) => act(head, host, secrets),
         _ => deny(
             Status::MethodNotAllowed,
-            "pages take GET, acts take POST, and nothing takes more",
+            "use GET for pages and POST for actions",
         ),
     }
 }
@@ -93,9 +93,10 @@ fn not_embedded(head: &Head) -> Result<(), Denial> {
     match head.header("sec-fetch-site") {
         Header::Absent | Header::Once("same-origin" | "none") => Ok(()),
         Header::Once(_) if is_navigation && head.method == "GET" => Ok(()),
-        Header::Once(_) | Header::Repeated => {
-            deny(Status::Forbidden, "another page cannot ask for this")
-        }
+        Header::Once(_) | Header::Repeated => deny(
+            Status::Forbidden,
+            "the request comes from another page, which is not allowed",
+        ),
     }
 }
 
@@ -150,14 +151,14 @@ fn is_json(header: Header<'_>) -> bool {
 
 fn length(head: &Head) -> Result<usize, Denial> {
     if head.header("transfer-encoding") != Header::Absent {
-        return deny(Status::BadRequest, "an act must say its length");
+        return deny(Status::BadRequest, "the request needs a Content-Length");
     }
     let Header::Once(length) = head.header("content-length") else {
-        return deny(Status::BadRequest, "an act must say its length");
+        return deny(Status::BadRequest, "the request needs a Content-Length");
     };
     let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number {
-        return deny(Status::BadRequest, "an act must say its length");
+        return deny(Status::BadRequest, "the request needs a Content-Length");
     }
     match length.parse() {
         Ok(length) if length <= LONGEST_BODY => Ok(length),

@@ -171,8 +171,11 @@ fn answer(
 /// Nothing for somebody who has left.
 fn unreadable_response(unreadable: Unreadable) -> Option<Response> {
     let (status, line) = match unreadable {
-        Unreadable::Malformed => (Status::BadRequest, "this is not a request of HTTP/1.1"),
-        Unreadable::HeadTooLong => (Status::HeadTooLong, "the request has too long a head"),
+        Unreadable::Malformed => (Status::BadRequest, "this is not an HTTP/1.1 request"),
+        Unreadable::HeadTooLong => (
+            Status::HeadTooLong,
+            "the headers of the request are too long",
+        ),
         Unreadable::TooSlow => (Status::TooSlow, "the request took too long to arrive"),
         Unreadable::Gone => return None,
     };

@@ -1,4 +1,4 @@
-//! `gatewright adopt`: goes on with a guarded run whose machine is lost.
+//! `gatewright adopt`: continues a guarded run whose machine is lost.
 
 #[cfg(feature = "fleet")]
 mod database;
@@ -11,7 +11,7 @@ use runtime::person_only;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Go on in this project with a guarded run whose machine is lost
+/// Continue in this project a guarded run whose machine is lost
 ///
 /// The run is taken from the copy of its journal in the fleet's database, at the last entry that was shipped, and
 /// verified as by `import`. Its history names the machine and the entry: what came later there is unknown.

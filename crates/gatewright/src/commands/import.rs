@@ -48,7 +48,7 @@ impl Import {
         output.say(if engine::is_over(&opened.pipeline, opened.run()) {
             "imported: the run is over, and its journal can be read"
         } else {
-            "imported: the run goes on from where it was"
+            "imported: the run continues from where it was"
         });
         tell_begun(&opened, signs::owner(&workspace, &opened), output)
     }

@@ -98,7 +98,7 @@ impl Logs {
         let run = &opened.run().id;
         let message = match &self.worker {
             Some(worker) => format!("{run} has no log of '{}'", views::line(worker)),
-            None => format!("{run} has no logs: no worker of ours has started in it"),
+            None => format!("{run} has no logs: gatewright has started no worker in it"),
         };
         Failure::not_found(message).hint(format!("`gatewright history {run}` shows who worked"))
     }

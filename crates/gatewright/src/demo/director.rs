@@ -265,7 +265,7 @@ impl<'a, 'o> Director<'a, 'o> {
         }
         let action = left.first().map_or("", |work| work.action.description());
         let text = [
-            format!("process {id} goes on from the journal: what was done stays done,"),
+            format!("process {id} continues from the journal: what was done stays done,"),
             format!("and the implementer is {action}"),
         ];
         let act = Act::new("RESUMED", Style::Good, &[&text[0], &text[1]]);

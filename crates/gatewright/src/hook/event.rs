@@ -461,7 +461,7 @@ fn stop(guarded: &mut Guarded<'_, '_>, background_work: bool) -> Result<Answer, 
         let run = &decided.opened.run().id;
         return Ok(Answer::for_person(format!(
             "gatewright: the session stopped before run {run} was done; it waits for you: type \
-             `gatewright next {run}`, or let the session go on with your next prompt"
+             `gatewright next {run}`, or let the session continue with your next prompt"
         )));
     }
     let goes_on_later = background_work && !decided.opened.run().dispatches.is_empty();

@@ -142,7 +142,7 @@ fn close_gap(guarded: &mut Guarded<'_, '_>) -> Result<(), Failure> {
     submit(
         guarded,
         None,
-        "an event that could not even be kept".to_owned(),
+        "an event that could not be stored".to_owned(),
         Fate::Continued,
     )?;
     let failed = Failure::file("look at", state.folder());

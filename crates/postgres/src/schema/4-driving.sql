@@ -124,7 +124,7 @@ BEGIN
             CONTINUE WHEN NOT gatewright.has_room(candidate.account, now_is);
         END IF;
         IF candidate.tries >= in_most_tries THEN
-            UPDATE gatewright.queue SET set_aside = 'it was taken ' || candidate.tries || ' times in vain'
+            UPDATE gatewright.queue SET set_aside = candidate.tries || ' workers took it, and none could drive it'
                     || coalesce(': ' || last_failure, '')
                 WHERE gatewright.queue.run = candidate.run;
             CONTINUE;

@@ -74,7 +74,7 @@ impl Orchestrator<'_, '_> {
         let opened = decided.opened;
         let (id, agent) = (dispatch.id, &dispatch.agent);
         let fallback = if is_fallback { "the fallback " } else { "" };
-        let text = format!("{id} '{agent}' goes on with {fallback}{service}");
+        let text = format!("{id} '{agent}' continues with {fallback}{service}");
         self.tell(&opened, &Progress::Remark { text });
         let mut work = recovery::of_dispatch(self.workspace, &opened, dispatch);
         if let Some(record) = &mut work.record

@@ -24,7 +24,7 @@ const KEYS: [(&str, &str); 11] = [
     ("/", "filter the list or the run; search in a text"),
     ("n N", "the next or the previous line with what you search"),
     ("w < >", "wrap long lines or not; scroll them sideways"),
-    ("Esc q", "back; leave, and the runs go on"),
+    ("Esc q", "back; leave, and the runs continue"),
 ];
 
 const MARKS: &str = "● live, here  ◌ quiet  ✗ lost, failed  ? waits  ○ queued, ahead  ✓ done";

@@ -190,7 +190,7 @@ fn clock(moment: &str) -> String {
 fn output(run: &RunFacts, columns: usize, view: &TextView) -> Vec<DocLine> {
     let Some(output) = &run.output else {
         let text = match run.workers.len() {
-            0 => "no worker of ours has printed anything in this run",
+            0 => "no worker that gatewright started has printed anything in this run",
             _ => "reading …",
         };
         return vec![DocLine::one(Style::Dim, text)];

@@ -16,7 +16,7 @@ pub(super) fn sentence(fact: &Fact) -> String {
             None => format!("the run works in its own worktree {}", placed.folder),
         },
         Fact::Relocated(to) => format!(
-            "{} goes on with the run, from the tree in commit {}; what was at work begins anew",
+            "{} continues the run from the tree in commit {}; work that was under way restarts",
             to.on.name,
             short_commit(&to.commit)
         ),

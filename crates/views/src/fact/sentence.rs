@@ -306,7 +306,7 @@ fn on_the_way(fact: &Fact, names: &AgentNames) -> String {
             )
         }
         Fact::WentOn { dispatch, service } => {
-            format!("{} goes on with {service}", names.worker(*dispatch))
+            format!("{} continues with {service}", names.worker(*dispatch))
         }
         Fact::Driven { ms } => format!("the run was driven for {}", crate::time::duration(*ms)),
         _ => String::new(),

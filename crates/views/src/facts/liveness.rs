@@ -149,7 +149,7 @@ impl Liveness {
                 QuietReason::Expired => {
                     "its process does not renew its lease: it is frozen, or cut off"
                 }
-                QuietReason::Silent => "nobody who works on it gave a sign",
+                QuietReason::Silent => "none of its workers has shown a sign of life",
             }),
             Self::OwnerLost { why } => Some(match why {
                 LostReason::ProcessGone => "the process that worked on it is gone",

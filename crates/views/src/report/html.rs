@@ -26,7 +26,7 @@ pub(super) fn render(view: &ReportView) -> String {
         section("proved", "Proved", &promises(view)),
         section("gates", "Gates", &gates(&view.journal.gates)),
         section("people", "People", &remarks(view.acts())),
-        section("marks", "Not to be overlooked", &remarks(view.marks())),
+        section("marks", "Needs attention", &remarks(view.marks())),
         figures(view),
         section("stages", "Stages", &stages(view)),
         section("cost", "Cost", &cost(view)),

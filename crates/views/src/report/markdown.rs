@@ -22,7 +22,7 @@ pub(super) fn render(view: &ReportView) -> String {
         section("Proved", promises(view)),
         section("Gates", gates(view)),
         section("People", remarks(view.acts())),
-        section("Not to be overlooked", remarks(view.marks())),
+        section("Needs attention", remarks(view.marks())),
         section("Stages", stages(view)),
         section("Cost", cost(view)),
         section("Artifacts", left(view)),

@@ -62,7 +62,7 @@ fn list(reading: &Reading<'_>, shown: &Shown) -> Markup {
                     td { @match line.approval {
                         Approval::None => { span.dim { "none" } },
                         Approval::Approved => { span.pill.good { "✓ approved" } },
-                        Approval::Stale => { span.pill.wait { "≠ approved another content" } },
+                        Approval::Stale => { span.pill.wait { "≠ approved with other content" } },
                     } }
                 } } }
             }

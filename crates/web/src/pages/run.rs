@@ -113,7 +113,7 @@ fn remarks(reading: &Reading<'_>, shown: &Shown) -> Markup {
     let refused = journal.refused;
     html! {
         @if !marks.is_empty() {
-            h2 { "Not to be overlooked" span.count { (marks.len()) } }
+            h2 { "Needs attention" span.count { (marks.len()) } }
             @if refused > marks.len() as u64 { p.dim { (bits::count(usize::try_from(refused).unwrap_or(usize::MAX), "refusal")) " in all" } }
             (remark_list(reading, shown, &marks, 5, "marks"))
         }

@@ -166,7 +166,7 @@ fn text(address: &Address, membership: &FleetMembership, status: &FleetStatus) -
         let _ = writeln!(text, "  {}  {}", views::line(&run.id), run_words(run));
     }
     if status.runs.is_empty() {
-        text.push_str("  none that is not over\n");
+        text.push_str("  none is queued or under way\n");
     }
     text
 }

@@ -308,7 +308,7 @@ fn drive(
 fn prepare(workspace: &Workspace<'_>, claimed: &Claimed) -> Result<(), Failure> {
     let (run, state) = (&claimed.run, &workspace.state);
     let settings = DriveSettings::from_text(&claimed.settings).ok_or_else(|| {
-        Failure::store(format!("cannot read how {run} is to be driven"))
+        Failure::store(format!("cannot read the settings of {run}"))
             .hint("use the same version of gatewright on every machine")
     })?;
     settings.save(state, run)?;

@@ -70,7 +70,7 @@ fn choices(run: &RunFacts, asks: &InboxEntry, columns: usize) -> Vec<DocLine> {
         return lines;
     }
     lines.push(DocLine::blank());
-    let hint = "type a choice or its number; words behind it are handed on; Enter sends it";
+    let hint = "type a choice or its number, and a note after it if you like; Enter sends it";
     lines.extend(wrapped(Style::Dim, hint, columns, 0));
     let hint = "Esc, then 5 shows the artifacts and 4 the gates";
     lines.extend(wrapped(Style::Dim, hint, columns, 0));

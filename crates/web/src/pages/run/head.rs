@@ -121,7 +121,7 @@ fn proved(view: &StatusView) -> String {
     let all = journal.gates.len() - elsewhere;
     let mut said = match (all, elsewhere) {
         (0, 0) => vec!["the pipeline has no gates".to_owned()],
-        (0, _) => vec!["no gate was on its way".to_owned()],
+        (0, _) => vec!["the run passed no gate".to_owned()],
         (all, _) => vec![format!(
             "{} of {} hold",
             number(GateState::Holds),
