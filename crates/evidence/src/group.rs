@@ -152,7 +152,6 @@ fn parent(stat: &str) -> Option<u32> {
 mod tests {
     use std::io::{BufRead as _, BufReader};
     use std::process::Stdio;
-    use std::time::{Duration, Instant};
 
     use engine::ProcessState;
 
@@ -193,15 +192,7 @@ mod tests {
             } else {
                 group.end().unwrap();
             }
-            wait_for_the_end_of(&stray);
-        }
-    }
-
-    fn wait_for_the_end_of(process: &engine::Process) {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        while !is_ended(process) {
-            assert!(Instant::now() < deadline, "it lives on");
-            std::thread::sleep(Duration::from_millis(5));
+            testkit::until("the stray has ended", || is_ended(&stray));
         }
     }
 

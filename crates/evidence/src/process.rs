@@ -280,12 +280,10 @@ mod tests {
             .unwrap();
         let is_child = |listed: &ListedProcess| listed.id == child.id();
         // A child has its environment from the moment at which it is another program.
-        let found = loop {
+        let found = testkit::wait_for("the child is found", || {
             let searched = search("SEARCHED", "for", |_| true);
-            if let Some(found) = searched.with.into_iter().find(is_child) {
-                break found;
-            }
-        };
+            searched.with.into_iter().find(is_child)
+        });
         let known = search("SEARCHED", "for", |listed| listed != found);
         assert_eq!(known.left_out, [found]);
         assert!(!known.with.iter().chain(&known.without).any(is_child));
@@ -322,9 +320,7 @@ mod tests {
         assert!(!is_stopped(&process));
         let pid = rustix::process::Pid::from_child(&child);
         rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-        while !is_stopped(&process) {
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
+        testkit::until("it is stopped", || is_stopped(&process));
         let other = Process {
             started: process.started + 1,
             ..process

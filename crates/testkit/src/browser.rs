@@ -7,13 +7,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::processes::{self, MARK};
-use crate::{PATIENCE, POLL_INTERVAL};
+use crate::{PATIENCE, within};
 
 /// One page in a browser of its own. It is ended when this goes.
 pub struct Browser {
@@ -97,12 +96,10 @@ impl Browser {
     /// When it is not within a minute.
     #[track_caller]
     pub fn wait_for(&mut self, expression: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.value(expression) != Value::Bool(true) {
+        let is_so = || (self.value(expression) == Value::Bool(true)).then_some(());
+        if within(PATIENCE, is_so).is_none() {
             let text = "document.title + '\\n' + document.body?.innerText";
-            let in_time = Instant::now() < deadline;
-            assert!(in_time, "not so: {expression}\n{}", self.value(text));
-            thread::sleep(POLL_INTERVAL);
+            panic!("not so: {expression}\n{}", self.value(text));
         }
     }
 

@@ -9,12 +9,10 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{PATIENCE, POLL_INTERVAL};
+use crate::{PATIENCE, until, within};
 
 /// Where Debian puts the programs of a version.
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
@@ -184,18 +182,13 @@ impl Server {
         let process = process.and_then(Pid::from_raw).expect("it runs");
         kill_process(process, Signal::KILL).expect("the process is ours");
         let folder = PathBuf::from(format!("/proc/{}", process.as_raw_nonzero()));
-        while folder.exists() {
-            thread::sleep(POLL_INTERVAL);
-        }
+        until("the server has ended", || !folder.exists());
     }
 
     /// Starts it again on the same port, after a crash. The other processes of a killed one may have to end first.
     pub fn start_again(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.try_start().status.success() {
-            assert!(Instant::now() < deadline, "{}", self.log());
-            thread::sleep(POLL_INTERVAL);
-        }
+        let starts = || self.try_start().status.success().then_some(());
+        assert!(within(PATIENCE, starts).is_some(), "{}", self.log());
     }
 
     /// Makes a replica a server of its own, which may write.

@@ -26,16 +26,11 @@ mod ran;
 pub mod recorder;
 pub mod terminal;
 pub mod transcript;
+mod waiting;
 
 pub use agents::{Agents, tells_version};
 pub use executable::make_executable;
 pub use open_run::open_run;
 pub use project::Project;
 pub use ran::Ran;
-
-/// How long anything here waits before it says that it waited in vain. A loaded machine is slow, and
-/// a test that passes never waits this long.
-pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// The interval between two polls.
-pub(crate) const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);
+pub use waiting::{PATIENCE, until, wait_for, within};

@@ -2,13 +2,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::thread;
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::{PATIENCE, POLL_INTERVAL, Project};
+use crate::{PATIENCE, Project, within};
 
 /// The events that are noted. `MessageDisplay` is not: it comes for every flush of text.
 const EVENTS: [&str; 25] = [
@@ -135,19 +133,9 @@ impl Recorder {
     /// When there is none within a minute.
     #[track_caller]
     pub fn wait_for(&self, event: &str, holds: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(found) = self.of(event).into_iter().find(&holds) {
-                return found;
-            }
-            let names = || self.names().join("\n");
-            assert!(
-                Instant::now() < deadline,
-                "no such {event} has come, but:\n{}",
-                names()
-            );
-            thread::sleep(POLL_INTERVAL);
-        }
+        let found = within(PATIENCE, || self.of(event).into_iter().find(&holds));
+        let names = || self.names().join("\n");
+        found.unwrap_or_else(|| panic!("no such {event} has come, but:\n{}", names()))
     }
 
     fn script(&self) -> PathBuf {

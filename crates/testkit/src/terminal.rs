@@ -7,14 +7,13 @@ mod tmux;
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::processes::{self, MARK};
-use crate::{PATIENCE, POLL_INTERVAL};
+use crate::{PATIENCE, wait_for, within};
 use tmux::Tmux;
 
 /// How wide and high the screen is.
@@ -180,15 +179,11 @@ impl Terminal {
     /// When it has not within a minute.
     #[track_caller]
     pub fn wait_for_end(&self) -> Ended {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(code) = self.exit() {
-                let screen = self.screen();
-                return Ended { code, screen };
-            }
-            let in_time = Instant::now() < deadline;
-            assert!(in_time, "the program goes on:\n{}", self.screen());
-            thread::sleep(POLL_INTERVAL);
+        let exit = within(PATIENCE, || self.exit());
+        let screen = self.screen();
+        match exit {
+            Some(code) => Ended { code, screen },
+            None => panic!("the program goes on:\n{screen}"),
         }
     }
 }
@@ -201,15 +196,10 @@ impl Drop for Terminal {
 
 /// The process in the terminal. On a loaded machine tmux answers before it has made its window.
 fn first_process(tmux: &Tmux) -> u32 {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    wait_for("tmux has a window", || {
         let said = tmux.ask("display-message -p '#{pane_pid}'");
-        if let Ok(process) = said.trim().parse() {
-            return process;
-        }
-        assert!(Instant::now() < deadline, "tmux has no window: {said:?}");
-        thread::sleep(POLL_INTERVAL);
-    }
+        said.trim().parse().ok()
+    })
 }
 
 /// A command, taken apart for tmux.

@@ -209,6 +209,7 @@ mod tests {
 
     #[test]
     fn as_many_processes_as_may_be_are_let_alone() {
+        // Time is the subject: they must live for longer than the pause between two counts.
         let few = "for i in 1 2 3; do sleep 0.6 & done; wait";
         assert_eq!(run_shell(few, 5).ended, CheckEnd::Exit(0));
     }

@@ -201,7 +201,7 @@ fn a_timeout_ends_the_children_s_children_too() {
     assert_eq!(ends(&ran), ["timed out"]);
     assert_eq!(ran.results[0].tail, "begun\n");
     let inner = std::fs::read_to_string(world.root().join("inner")).unwrap();
-    assert!(has_ended(inner.trim()));
+    until_ended(inner.trim());
 }
 
 #[test]
@@ -212,16 +212,16 @@ fn what_a_command_leaves_running_is_ended_with_it() {
     assert_eq!(ends(&ran), ["exit 0"]);
     assert_eq!(ran.results[0].tail, "done\n");
     let inner = std::fs::read_to_string(world.root().join("inner")).unwrap();
-    assert!(has_ended(inner.trim()));
+    until_ended(inner.trim());
 }
 
-/// Has this process ended? Its number may stay until somebody takes note of it.
-fn has_ended(pid: &str) -> bool {
-    (0..500).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
+/// Waits until this process has ended. Its number may stay until somebody takes note of it.
+#[track_caller]
+fn until_ended(pid: &str) {
+    testkit::until("the process has ended", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
         stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))
-    })
+    });
 }
 
 #[test]

@@ -255,11 +255,10 @@ fn replaced(bytes: &[u8], part: &[u8], by: &[u8]) -> Vec<u8> {
 
 /// Looks again and again, until the files are old enough to be trusted.
 fn until_cached(world: &World, cache: &Path) {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while !is_cached(cache) {
-        assert!(std::time::Instant::now() < deadline, "nothing is cached");
+    testkit::until("the look is cached", || {
         world.tree();
-    }
+        is_cached(cache)
+    });
 }
 
 /// The one file in the cache folder.
@@ -328,14 +327,11 @@ fn last_look(cache: &Path) -> Option<[u8; 32]> {
 
 /// Looks again and again, until nothing is young any more.
 fn until_settled(world: &World) -> engine::Hash {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
+    let cache = world.outside().join("cache");
+    testkit::wait_for("the look is kept", || {
         let tree = world.tree().hash;
-        if last_look(&world.outside().join("cache")) == Some(tree.0) {
-            return tree;
-        }
-        assert!(std::time::Instant::now() < deadline, "no look is kept");
-    }
+        (last_look(&cache) == Some(tree.0)).then_some(tree)
+    })
 }
 
 #[test]

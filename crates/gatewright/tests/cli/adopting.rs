@@ -86,13 +86,11 @@ fn a_run_goes_on_elsewhere_from_its_last_shipped_entry() {
 /// The process in the background has shipped all entries of the second machine.
 #[track_caller]
 fn until_shipped(server: &Server, entries: usize) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
     let count = "SELECT count(*) FROM gatewright.shipped s JOIN gatewright.machines m ON m.id = s.machine \
                  WHERE m.name = 'two'";
-    while server.sql("team", count) != entries.to_string() {
-        assert!(std::time::Instant::now() < end, "waited in vain");
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+    testkit::until("all is shipped", || {
+        server.sql("team", count) == entries.to_string()
+    });
 }
 
 #[test]

@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
-use testkit::{Project, Ran};
+use testkit::{Project, Ran, until, wait_for};
 
 use crate::fixture::{
     RUN, SMALL, fact, project, run, says_one_line, stage, start, status, to_the_question,
@@ -149,7 +147,9 @@ fn a_stale_run_is_shown_and_asks() {
     let project = project();
     project.write("stale.toml", format!("ttl = \"1s\"\n{SMALL}"));
     start(&project, "stale.toml").succeeds();
-    wait_for(|| run(&project, "list").stdout.contains("STALE").then_some(()));
+    until("the run is stale", || {
+        run(&project, "list").stdout.contains("STALE")
+    });
     assert!(run(&project, "status").stdout.contains("STALE"));
     assert_eq!(fact(&project, "list")["runs"][0]["stale"], true);
     let next = run(&project, "next").succeeds().stdout;
@@ -219,7 +219,7 @@ fn a_check_that_is_interrupted_ends_its_commands_and_says_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let slow = wait_for(|| {
+    let slow = wait_for("the check runs", || {
         fs::read_to_string(project.path().join("slow.pid"))
             .ok()
             .filter(|pid| pid.ends_with('\n'))
@@ -235,19 +235,8 @@ fn a_check_that_is_interrupted_ends_its_commands_and_says_nothing() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     says_one_line(ran, 4, &["gatewright check"]);
     let process = format!("/proc/{}", slow.trim());
-    wait_for(|| (!Path::new(&process).exists()).then_some(()));
+    until("the check has ended", || !Path::new(&process).exists());
     assert_eq!(crate::fixture::entries(&project, RUN), before);
-}
-
-/// Waits until there is something; a test that waits in vain fails.
-fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..3_000 {
-        if let Some(found) = look() {
-            return found;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    panic!("waited in vain");
 }
 
 /// The run went on meanwhile: the words are refused in one line, and nothing counts twice.

@@ -6,19 +6,15 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::terminal::Terminal;
-use testkit::{Project, Ran};
+use testkit::{PATIENCE, Project, Ran, within};
 
 use crate::disk::in_a_namespace;
 use crate::fixture::{PROGRAM, project, run, says_one_line};
-
-/// How long anything is waited for before the test says that it waited in vain.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A project, and an empty folder for temporary files in its home.
 fn stage() -> (Project, PathBuf) {
@@ -297,10 +293,10 @@ fn a_demo_that_is_killed_takes_its_processes_along() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let end = Instant::now() + PATIENCE;
-    while !processes_of(&temporary).is_empty() {
-        assert!(Instant::now() < end, "{:?}", processes_of(&temporary));
-    }
+    let is_over = within(PATIENCE, || {
+        processes_of(&temporary).is_empty().then_some(())
+    });
+    assert!(is_over.is_some(), "{:?}", processes_of(&temporary));
 }
 
 #[test]

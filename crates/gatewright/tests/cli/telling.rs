@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use testkit::Ran;
 
@@ -13,15 +11,6 @@ use crate::fixture::{
     started, status, to_the_end, to_the_question, until_old_enough,
 };
 
-/// Waits until this many files are there.
-fn wait_for(folder: &Path, files: usize) {
-    let began = Instant::now();
-    while fs::read_dir(folder).unwrap().count() < files {
-        assert!(began.elapsed() < Duration::from_secs(60), "nobody came");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
 fn of_two_checks_at_once_one_counts_and_the_other_is_told() {
     let project = project();
@@ -29,7 +18,8 @@ fn of_two_checks_at_once_one_counts_and_the_other_is_told() {
     project.write("slow.sh", slow);
     let pipeline = SMALL.replace("grep -q Hello note.md", "sh slow.sh");
     project.write("slow.toml", pipeline);
-    fs::create_dir(project.home().join("began")).unwrap();
+    let began = project.home().join("began");
+    fs::create_dir(&began).unwrap();
     start(&project, "slow.toml").succeeds();
     project.write("note.md", "Hello\n");
     run(&project, "report").succeeds();
@@ -39,7 +29,9 @@ fn of_two_checks_at_once_one_counts_and_the_other_is_told() {
         command.spawn().unwrap()
     };
     let both = [check(), check()];
-    wait_for(&project.home().join("began"), 2);
+    testkit::until("both checks run", || {
+        fs::read_dir(&began).unwrap().count() == 2
+    });
     fs::write(project.home().join("go"), "").unwrap();
     let mut ran = both.map(|child| Ran::from(child.wait_with_output().unwrap()));
     ran.sort_by_key(|ran| ran.code);

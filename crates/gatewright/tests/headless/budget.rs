@@ -139,7 +139,7 @@ fn time_does_not_count_in_the_queue_and_while_a_person_is_asked() {
 }
 
 /// Claude Code, which reads 500 tokens for each message and names each of them twice. It goes on until
-/// somebody ends it, or for a while.
+/// somebody ends it, or for a while. Between two messages there is time to end it.
 pub(crate) const READS_ON: &str = r#"
 echo "$*" >> "$here/arguments"
 while [ $# -gt 0 ]; do

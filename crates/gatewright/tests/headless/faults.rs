@@ -84,6 +84,7 @@ fn whoever_is_silent_for_longer_than_its_heartbeat_is_ended() {
 
 #[test]
 fn whoever_says_something_now_and_then_lives() {
+    // Time is the subject: it works for longer than its heartbeat, and no pause is as long.
     let world = World::with(
         &one("retry = 0\nheartbeat = \"2s\""),
         "for word in a b c d e f; do echo $word; sleep 0.5; done\necho note > note.txt",

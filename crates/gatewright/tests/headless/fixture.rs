@@ -3,16 +3,13 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+pub(crate) use testkit::until;
 use testkit::{Project, Ran};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
-
-/// How long anything is waited for before the test says that it waited in vain.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// One agent that leaves one file.
 pub(crate) const ONE: &str = r#"
@@ -200,16 +197,6 @@ cat > "$here/prompt.$count"
 
     pub(crate) fn is_there(&self, name: &str) -> bool {
         self.project.path().join(name).exists()
-    }
-}
-
-/// Waits until this holds.
-#[track_caller]
-pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

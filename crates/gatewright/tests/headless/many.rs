@@ -54,6 +54,7 @@ fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
 
 #[test]
 fn queued_runs_of_one_tree_go_one_after_another_in_their_order() {
+    // An absence has no sign: the pause is the time for one too many.
     let world = World::with(
         ONE,
         r#"mkdir "$here/alone" || echo together >> "$here/together"
@@ -145,6 +146,7 @@ fn runs_of_one_project_go_at_once_on_branches_of_their_own() {
 #[test]
 fn no_more_agents_work_than_the_machine_or_the_runner_may_have() {
     for limit in ["--agents 1", "--limit stand-in=1"] {
+        // An absence has no sign: the pause is the time for one too many.
         let script = counting(1).replace("echo \"note", "sleep 0.3\necho \"note");
         let world = World::with(ONE, &script);
         let other = beside(&world, "other");

@@ -7,6 +7,7 @@ use rustix::process::Signal;
 use testkit::Ran;
 
 use super::fixture::{ONE, WRITES, World, says, until};
+use super::under_way::{UnderWay, is_alive};
 
 fn strict() -> String {
     ONE.replace("on.done", "retry = 0\non.done")
@@ -65,7 +66,7 @@ fn a_closed_terminal_and_a_shutdown_stop_as_cleanly_as_ctrl_c() {
         let ran = run.end().exits(130);
         says(&ran.stderr, "`gatewright resume r-test`");
         let worker = world.noted("worker").remove(0);
-        assert!(!super::under_way::is_alive(&worker));
+        assert!(!is_alive(&worker));
         fs::write(world.programs().join("go"), "").unwrap();
         world.gatewright("resume r-test").succeeds();
         assert_eq!(world.history("admitted").len(), 1);
@@ -79,13 +80,19 @@ fn a_worker_that_stops_itself_is_ended_by_its_time() {
     let ran = world.run("").exits(6);
     says(&ran.stdout, "timeout");
     let worker = world.noted("worker").remove(0);
-    assert!(!super::under_way::is_alive(&worker));
+    assert!(!is_alive(&worker));
 }
 
 #[test]
 fn of_two_runs_with_one_id_one_begins() {
-    let world = World::with(ONE, &format!("sleep 0.5\n{WRITES}"));
+    let script = r#"while [ ! -e "$here/go" ]; do sleep 0.05; done"#;
+    let world = World::with(ONE, &format!("{script}\n{WRITES}"));
     let runs = [(); 3].map(|()| world.begin(&world.line("")));
+    until("all but one have given up", || {
+        let alive = |run: &&UnderWay| is_alive(&run.id.to_string());
+        runs.iter().filter(alive).count() == 1
+    });
+    fs::write(world.programs().join("go"), "").unwrap();
     let codes = runs.map(|run| run.end().code);
     let done = codes.iter().filter(|code| **code == Some(0)).count();
     assert_eq!(done, 1, "{codes:?}");

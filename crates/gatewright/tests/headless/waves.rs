@@ -279,6 +279,7 @@ rm "$here/now/$count""#
 
 #[test]
 fn without_git_steps_work_one_after_another_in_the_project() {
+    // An absence has no sign: the pause is the time for one too many.
     let script = format!(
         r#"
 mkdir "$here/alone" || echo "$GATEWRIGHT_STEP" >> "$here/together"

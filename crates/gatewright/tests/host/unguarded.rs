@@ -1,7 +1,7 @@
 //! Hooks that fall silent: what nobody guarded is found later, and a person has the last word.
 
 use testkit::claude::Claude;
-use testkit::model::{Actor, Turn, agent_in_foreground, bash, hold, say};
+use testkit::model::{Actor, Model, Turn, agent_in_foreground, bash, hold, say};
 
 use crate::stage::{APPROVED, DRAFT, Stage, program};
 
@@ -173,13 +173,24 @@ subprocess.{end}"#
     ))
 }
 
-/// What the witness of processes saw in a story whose session does this.
-fn processes_of(turn: Turn, nested: impl IntoIterator<Item = Turn>) -> (Stage, Vec<String>) {
+/// What the witness of processes saw in a story whose session does this, and then, after `meanwhile`, calls a tool.
+fn processes_of(
+    turn: Turn,
+    nested: impl IntoIterator<Item = Turn>,
+    meanwhile: impl FnOnce(&Model),
+) -> (Stage, Vec<String>) {
     let stage = Stage::story([
-        Actor::new("GO-MAIN", [start(), turn, bash("sleep 1"), say("DONE")]),
+        Actor::new(
+            "GO-MAIN",
+            [start(), turn, hold("next", bash("ls")), say("DONE")],
+        ),
         Actor::new("GO-NESTED", nested),
     ]);
-    stage.claude().ask("GO-MAIN: begin").succeeds();
+    let session = stage.claude().begin("GO-MAIN: begin");
+    stage.model.wait_until_held("next");
+    meanwhile(&stage.model);
+    stage.model.release("next");
+    session.wait().succeeds();
     let status = stage.status(&stage.run());
     let found = status["unguarded"].as_array().cloned().unwrap_or_default();
     let found = found
@@ -193,7 +204,7 @@ fn processes_of(turn: Turn, nested: impl IntoIterator<Item = Turn>) -> (Stage, V
 #[test]
 fn a_nested_session_that_ends_before_its_shell_is_found_by_its_own_hooks() {
     let run = "run(words, stdin=subprocess.DEVNULL, check=False)";
-    let (_stage, found) = processes_of(nested("", run), [bash("ls"), say("NESTED")]);
+    let (_stage, found) = processes_of(nested("", run), [bash("ls"), say("NESTED")], |_| {});
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("claude was started inside"), "{found:?}");
 }
@@ -201,9 +212,13 @@ fn a_nested_session_that_ends_before_its_shell_is_found_by_its_own_hooks() {
 #[test]
 fn a_nested_agent_without_hooks_is_found_among_the_processes() {
     let begin = "Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, \
-                 stderr=subprocess.DEVNULL, start_new_session=True)\nimport time; time.sleep(2)";
+                 stderr=subprocess.DEVNULL, start_new_session=True)";
     let options = "--setting-sources user --permission-mode acceptEdits";
-    let (stage, found) = processes_of(nested(options, begin), [hold("nested", say("NESTED"))]);
+    let (stage, found) = processes_of(
+        nested(options, begin),
+        [hold("nested", say("NESTED"))],
+        |model| model.wait_until_held("nested"),
+    );
     stage.model.release("nested");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("claude was started inside"), "{found:?}");
@@ -212,8 +227,9 @@ fn a_nested_agent_without_hooks_is_found_among_the_processes() {
 #[test]
 fn programs_that_a_session_leaves_running_are_nobodys_business() {
     let (stage, found) = processes_of(
-        bash("nohup sleep 5 >/dev/null 2>&1 & claude --version || true; grep -rn x . | head -1"),
+        bash("nohup sleep 600 >/dev/null 2>&1 & claude --version || true; grep -rn x . | head -1"),
         [say("NEVER")],
+        |_| {},
     );
     assert_eq!(found, Vec::<String>::new());
     assert_eq!(stage.place(), "writing waiting");

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use store::conformance::test_run::{decision, note};
 use store::{Backend as _, Claim, Commit, Key, Transacted};
@@ -42,9 +42,9 @@ fn a_writer_goes_on_over_a_crash_of_the_server() {
         for _ in 0..CRASHES {
             let before = open(&address).run(&test_run.id).unwrap().unwrap().version;
             let version = || open(&address).run(&test_run.id).unwrap().unwrap().version;
-            while version() < before + 20 && !writer.is_finished() {
-                thread::yield_now();
-            }
+            testkit::until("it has written for a while", || {
+                version() >= before + 20 || writer.is_finished()
+            });
             server.crash();
             server.start_again();
         }
@@ -108,6 +108,7 @@ fn a_server_ends_with_a_test_that_is_killed() {
     if std::env::var_os(HOLD).is_some() {
         let server = Server::start();
         eprintln!("server {}", server.process().unwrap());
+        // It is killed in its sleep.
         thread::sleep(Duration::from_secs(600));
     }
     let mut test = Command::new(std::env::current_exe().unwrap());
@@ -133,11 +134,9 @@ fn a_server_ends_with_a_test_that_is_killed() {
     test.kill().unwrap();
     test.wait().unwrap();
     // PostgreSQL itself notices within a minute that its folder is gone. The watchdog is faster.
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while server.exists() {
-        assert!(Instant::now() < deadline, "the server is still there");
-        thread::yield_now();
-    }
+    let ended = || (!server.exists()).then_some(());
+    let ended = testkit::within(Duration::from_secs(30), ended);
+    assert!(ended.is_some(), "the server is still there");
 }
 
 #[test]

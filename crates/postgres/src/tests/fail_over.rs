@@ -1,11 +1,11 @@
 //! A replica that was behind takes over: it may give a fence again, and only one of its two holders can write.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use store::conformance::test_run::{TestRun, cancelled, decision, note};
 use store::{Backend as _, Claim, Commit, Error, Fence, SharedBackend as _, Transacted};
 use testkit::database::Server;
+use testkit::until;
 
 use super::{begun, open, ready};
 use crate::{Address, LetGo, Placement, Postgres};
@@ -20,19 +20,16 @@ fn cut_off() -> (Server, Server, TestRun) {
     store.enqueue(&test_run.id, &Placement::default()).unwrap();
     let replica = Server::replica_of(&primary);
     let queued = "SELECT count(*) FROM gatewright.queue";
-    until(|| replica.sql("team", queued) == "1");
+    until("the replica has the run", || {
+        replica.sql("team", queued) == "1"
+    });
     replica.sql("team", "ALTER SYSTEM SET primary_conninfo = ''");
     replica.sql("team", "SELECT pg_reload_conf()");
-    until(|| primary.sql("team", "SELECT count(*) FROM pg_stat_replication") == "0");
+    let followers = "SELECT count(*) FROM pg_stat_replication";
+    until("the replica follows no more", || {
+        primary.sql("team", followers) == "0"
+    });
     (primary, replica, test_run)
-}
-
-fn until(is_so: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_so() {
-        assert!(Instant::now() < deadline, "the replica");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn write(store: &mut Postgres, test_run: &TestRun, fence: Fence) -> Result<Transacted, Error> {

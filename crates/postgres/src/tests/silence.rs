@@ -63,9 +63,9 @@ fn a_statement_that_waits_for_a_lock_is_slow_and_not_lost() {
             server.sql("team", held)
         });
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
-        while server.sql("postgres", waits) != "1" && !locked.is_finished() {
-            thread::yield_now();
-        }
+        testkit::until("the lock is held", || {
+            server.sql("postgres", waits) == "1" || locked.is_finished()
+        });
         let claim = Claim::Acquire {
             holder: "one",
             term: HANGS,

@@ -144,6 +144,7 @@ mod tests {
         fs::write(&lock, "").unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
+                // Nobody can watch for it: the other thread shows no sign that it waits.
                 thread::sleep(2 * POLL_INTERVAL);
                 fs::write(&lock, "another one").unwrap();
             });

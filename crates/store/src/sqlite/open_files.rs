@@ -21,7 +21,7 @@ const PIECE: u64 = 32 * 1024;
 const HEADER: usize = 96;
 
 /// A process that was at work since its last look could not have lost the index in the meantime.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
 type Identity = (u64, u64);
 

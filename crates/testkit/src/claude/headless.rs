@@ -4,15 +4,13 @@ use std::fmt;
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
-use std::thread;
-use std::time::Instant;
 
 use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::processes::{self, MARK};
-use crate::{PATIENCE, POLL_INTERVAL};
+use crate::{PATIENCE, within};
 
 /// A session without a terminal that goes on. It is ended, with its children, when this goes.
 pub struct Running {
@@ -68,19 +66,12 @@ impl Running {
     /// When there is none within a minute.
     #[track_caller]
     pub fn wait(mut self) -> Headless {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
-                return self.seen(status.code());
-            }
-            let seen = || self.seen(None);
-            assert!(
-                Instant::now() < deadline,
-                "Claude Code goes on:\n{}",
-                seen()
-            );
-            thread::sleep(POLL_INTERVAL);
-        }
+        let child = &mut self.child;
+        let ended = within(PATIENCE, || {
+            child.try_wait().expect("a child can be waited for")
+        });
+        let goes_on = || panic!("Claude Code goes on:\n{}", self.seen(None));
+        self.seen(ended.unwrap_or_else(goes_on).code())
     }
 
     /// What it has printed by now, without an exit code.

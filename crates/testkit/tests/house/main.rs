@@ -17,6 +17,7 @@ mod source;
 mod text;
 mod threats;
 mod voice;
+mod waits;
 mod wishes;
 
 use source::File;
@@ -42,6 +43,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         threats::RULES,
         papers::RULES,
         voice::RULES,
+        waits::RULES,
     ];
     topics.into_iter().flatten()
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use testkit::until;
 
 use super::seat::{SESSION, Seat};
 
@@ -43,7 +43,7 @@ impl Host {
         command.env_clear().envs(variables).current_dir(&path);
         let process = command.stdin(Stdio::null()).spawn().expect("a shell");
         let answered = path.join("answered.json");
-        until(|| answered.exists());
+        until("the hook has answered", || answered.exists());
         Self { seat, process }
     }
 
@@ -89,24 +89,15 @@ impl Drop for Host {
     }
 }
 
-#[track_caller]
-fn until(holds: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn a_guarded_run_is_as_alive_as_the_process_of_its_session() {
     let mut host = Host::begin();
     host.shows("live", "● live");
     host.signal(Signal::STOP);
-    until(|| host.liveness()["why"] == "stopped");
+    until("it is frozen", || host.liveness()["why"] == "stopped");
     host.shows("quiet", "◌ quiet for ");
     host.signal(Signal::CONT);
-    until(|| host.liveness()["state"] == "live");
+    until("it goes on", || host.liveness()["state"] == "live");
     host.signal(Signal::KILL);
     host.process.wait().expect("an end");
     assert_eq!(host.liveness()["why"], "process_gone");

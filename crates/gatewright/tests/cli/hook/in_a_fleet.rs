@@ -1,11 +1,9 @@
 //! A hook on a machine of a fleet: it decides at home, waits for nobody, and opens no connection.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
-use testkit::Ran;
 use testkit::database::{PASSWORD, Server, USER};
 use testkit::proxy::Proxy;
+use testkit::{Ran, until};
 
 use super::seat::Seat;
 
@@ -52,15 +50,6 @@ fn answer(seat: &Seat, ran: Ran) -> (Option<i32>, String, String) {
     (ran.code, plain(ran.stdout), plain(ran.stderr))
 }
 
-#[track_caller]
-fn until(mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < end, "waited in vain");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn a_session_starts_the_process_that_ships_and_no_tool_call_does() {
     let (server, proxy, address) = fleet();
@@ -76,22 +65,28 @@ fn a_session_starts_the_process_that_ships_and_no_tool_call_does() {
     assert_eq!(shipped(), "0");
 
     seat.hook("SessionStart", &begun()).succeeds();
-    until(|| shipped() == seat.journal().len().to_string());
+    until("all is shipped", || {
+        shipped() == seat.journal().len().to_string()
+    });
     // What comes later is shipped without another start.
     seat.hook(
         "UserPromptSubmit",
         &json!({"hook_event_name": "UserPromptSubmit", "prompt": "write it"}),
     )
     .succeeds();
-    until(|| shipped() == seat.journal().len().to_string());
+    until("all is shipped", || {
+        shipped() == seat.journal().len().to_string()
+    });
     let connected = proxy.connections();
     seat.hook("SessionStart", &begun()).succeeds();
-    until(|| shipped() == seat.journal().len().to_string());
+    until("all is shipped", || {
+        shipped() == seat.journal().len().to_string()
+    });
     assert_eq!(proxy.connections(), connected, "one process ships");
     // It ends with the membership.
     seat.project.run(["fleet", "leave"]).succeeds();
     let lock = std::fs::File::open(seat.project.state().join("shipping.lock")).expect("a lock");
-    until(|| lock.try_lock().is_ok());
+    until("nobody ships", || lock.try_lock().is_ok());
 }
 
 #[test]
@@ -107,10 +102,14 @@ fn without_its_database_a_hook_answers_as_without_a_fleet() {
     }
     assert_eq!(member.journal().len(), alone.journal().len());
     let log = member.project.state().join("shipping.log");
-    until(|| std::fs::read_to_string(&log).is_ok_and(|log| log.contains("cannot reach")));
+    until("the log says why nothing is shipped", || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("cannot reach"))
+    });
     // It ships when the database is back.
     server.start_again();
     let shipped = || server.sql("team", "SELECT count(*) FROM gatewright.shipped");
-    until(|| shipped() == member.journal().len().to_string());
+    until("all is shipped", || {
+        shipped() == member.journal().len().to_string()
+    });
     member.project.run(["fleet", "leave"]).succeeds();
 }

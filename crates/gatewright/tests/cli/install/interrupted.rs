@@ -48,6 +48,7 @@ fn whenever_it_is_killed_the_next_one_finishes_it() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        // Time is the subject: it is killed at any moment, not at one that it shows.
         thread::sleep(Duration::from_millis(3 * wait));
         let _ = child.kill();
         child.wait().unwrap();

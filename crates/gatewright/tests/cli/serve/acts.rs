@@ -1,7 +1,5 @@
 //! Acts on the page: the engine judges them as any caller's, and the history says that they were done there.
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 use testkit::Project;
 
@@ -106,14 +104,9 @@ fn a_run_that_nobody_drives_is_resumed_on_the_page() {
     let served = Served::start(&project);
     let done = served.act(&format!(r#"{{"act":"resume","run":"{RUN}"}}"#));
     assert_eq!(done.status, 200, "{done:?}");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while fact(&project, "status r-test")["status"] != "completed" {
-        assert!(
-            Instant::now() < deadline,
-            "{}",
-            fact(&project, "status r-test")
-        );
-    }
+    testkit::until("the run is completed", || {
+        fact(&project, "status r-test")["status"] == "completed"
+    });
     assert!(
         served
             .page("run/r-test")

@@ -1,7 +1,5 @@
 //! Whether anybody is at work on a run, as the page shows it: from the process, not from the stored status.
 
-use std::time::{Duration, Instant};
-
 use testkit::Project;
 use testkit::terminal::Terminal;
 
@@ -24,19 +22,6 @@ on.done = "complete"
 end = "completed"
 "#;
 
-/// Asks for the page until it shows this.
-#[track_caller]
-fn wait_for(served: &Served, path: &str, sign: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let body = served.page(path).body;
-        if body.contains(sign) {
-            return body;
-        }
-        assert!(Instant::now() < deadline, "no {sign} in {body}");
-    }
-}
-
 #[test]
 fn a_run_whose_owner_is_killed_is_lost_on_every_page_and_can_be_resumed() {
     let project = Project::with_git(PROGRAM);
@@ -48,14 +33,13 @@ fn a_run_whose_owner_is_killed_is_lost_on_every_page_and_can_be_resumed() {
     command.args(["-c", &line]);
     let owner = Terminal::open(&command);
     let served = Served::start(&project);
-    wait_for(&served, "run/r-test", "I begin");
-    let live = served.page("run/r-test").body;
+    let live = served.wait_for("run/r-test", |page| page.contains("I begin"));
     assert!(
         live.contains("is-live") && !live.contains("data-act=\"resume\""),
         "{live}"
     );
     owner.kill();
-    let lost = wait_for(&served, "run/r-test", "is-lost");
+    let lost = served.wait_for("run/r-test", |page| page.contains("is-lost"));
     assert!(lost.contains("data-act=\"resume\""), "{lost}");
-    wait_for(&served, "", "is-lost");
+    served.wait_for("", |page| page.contains("is-lost"));
 }

@@ -1,7 +1,6 @@
 //! The page of a machine that has joined a fleet: runs of both stores, acts on both, and a database that goes and comes.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -74,19 +73,6 @@ impl Joined {
     }
 }
 
-/// Asks for a page until it shows this.
-#[track_caller]
-fn wait_for(served: &Served, path: &str, holds: impl Fn(&str) -> bool) -> String {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        let body = served.page(path).body;
-        if holds(&body) {
-            return body;
-        }
-        assert!(Instant::now() < deadline, "{body}");
-    }
-}
-
 #[test]
 fn runs_of_both_stores_are_on_the_page_and_are_acted_on_where_they_are() {
     let joined = Joined::new();
@@ -133,7 +119,7 @@ fn runs_of_both_stores_are_on_the_page_and_are_acted_on_where_they_are() {
     let by = &answered.expect("an answer")["by"];
     assert_eq!(by["kind"], "person", "{by}");
     assert!(by.to_string().contains("on the page"), "{by}");
-    wait_for(&served, "", |home| home.contains("<title>Inbox"));
+    served.wait_for("", |home| home.contains("<title>Inbox"));
     let cancel = r#"{"act":"cancel","run":"f-1","reason":"not needed","confirm":"f-1"}"#;
     assert_eq!(served.act(cancel).status, 200);
     assert_eq!(fact(&joined.project, "status f-1")["status"], "cancelled");
@@ -143,9 +129,9 @@ fn runs_of_both_stores_are_on_the_page_and_are_acted_on_where_they_are() {
 fn a_database_that_is_away_takes_only_its_runs_from_the_page_until_it_is_back() {
     let joined = Joined::new();
     let served = Served::start(&joined.project);
-    wait_for(&served, "", |home| home.contains("run/f-1"));
+    served.wait_for("", |home| home.contains("run/f-1"));
     joined.server.crash();
-    let away = wait_for(&served, "", |home| !home.contains("run/f-1"));
+    let away = served.wait_for("", |home| !home.contains("run/f-1"));
     assert!(away.contains("run/r-test"), "{away}");
     assert_eq!(
         away.matches("cannot read the runs of the fleet").count(),
@@ -165,7 +151,7 @@ fn a_database_that_is_away_takes_only_its_runs_from_the_page_until_it_is_back() 
     }
 
     joined.server.start_again();
-    let back = wait_for(&served, "", |home| home.contains("run/f-1"));
+    let back = served.wait_for("", |home| home.contains("run/f-1"));
     assert!(!back.contains("cannot read"), "{back}");
     assert_eq!(served.page("run/f-1").status, 200);
     assert_eq!(fact(&joined.project, "status f-1")["status"], "waiting");
@@ -175,7 +161,7 @@ fn a_database_that_is_away_takes_only_its_runs_from_the_page_until_it_is_back() 
 fn a_database_that_answers_nothing_keeps_no_page_waiting_for_good() {
     let joined = Joined::new();
     let served = Served::start(&joined.project);
-    wait_for(&served, "", |home| home.contains("run/f-1"));
+    served.wait_for("", |home| home.contains("run/f-1"));
     let process = joined.server.process().unwrap().try_into().unwrap();
     let process = Pid::from_raw(process).unwrap();
     let answer = r#"{"act":"choose","run":"f-1","stage":"asking","choice":"yes"}"#;
@@ -189,7 +175,7 @@ fn a_database_that_answers_nothing_keeps_no_page_waiting_for_good() {
     assert_eq!(act.status, 500, "{act:?}");
     assert!(home.body.contains("run/r-test"), "{home:?}");
     assert_eq!(other.status, 200, "{other:?}");
-    wait_for(&served, "run/f-1", |page| page.contains("together"));
+    served.wait_for("run/f-1", |page| page.contains("together"));
     // What nobody waited for was not done.
     assert_eq!(served.act(answer).status, 200);
 }

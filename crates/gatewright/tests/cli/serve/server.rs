@@ -3,15 +3,11 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
-use testkit::Project;
 use testkit::terminal::Terminal;
+use testkit::{PATIENCE, Project, within};
 
 use crate::fixture::PROGRAM;
-
-/// Longer than any limit of the server.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `gatewright serve`, started by a person.
 pub(super) struct Served {
@@ -55,6 +51,13 @@ impl Served {
         )
     }
 
+    /// Asks for a page until this holds of it, and hands it over.
+    #[track_caller]
+    pub(super) fn wait_for(&self, path: &str, holds: impl Fn(&str) -> bool) -> String {
+        let shown = || Some(self.page(path).body).filter(|body| holds(body));
+        within(PATIENCE, shown).unwrap_or_else(|| panic!("not yet: {}", self.page(path).body))
+    }
+
     /// What the script of the page sends for an act.
     pub(super) fn act(&self, body: &str) -> Answered {
         let Self {
@@ -82,6 +85,7 @@ pub(super) fn address(text: &str) -> (u16, String) {
 /// Sends these bytes, and reads until the server closes the connection.
 pub(super) fn send(port: u16, request: &str) -> Answered {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    // Longer than any limit of the server.
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     // The server may refuse before it has read everything.
     let _ = stream.write_all(request.as_bytes());

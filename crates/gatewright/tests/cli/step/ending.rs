@@ -3,24 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use testkit::Ran;
 use testkit::pipelines::PARTS;
+use testkit::{Ran, until};
 
 use super::fixture::{APPROVES, ONE, OTHER, REVIEW, WORKED, World, began, done, well};
-
-/// Waits for something that comes soon, however slow the machine is.
-#[track_caller]
-fn wait_until(what: &str, is_there: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// A worker that notes itself and its child, and works for long. The child leaves the group.
 fn works_on(id: &str) -> String {
@@ -49,7 +37,7 @@ fn workers_are_gone(world: &World) {
     for name in ["worker", "child"] {
         let process = world.noted(name);
         assert!(!process.is_empty(), "there was no {name}");
-        wait_until("its processes are gone", || is_gone(&process));
+        until("its processes are gone", || is_gone(&process));
     }
     let over = world.programs().join("over");
     assert!(!over.exists(), "the worker ended by itself");
@@ -60,7 +48,7 @@ fn begun(world: &World, line: &str) -> Child {
     let mut command = world.child(line);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    wait_until("the worker works", || !world.noted("worker").is_empty());
+    until("the worker works", || !world.noted("worker").is_empty());
     child
 }
 
@@ -197,7 +185,7 @@ fn two_steps_at_once_are_told_apart() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         children.push(command.spawn().unwrap());
         let here = children.len();
-        wait_until("it has begun", || started(world.programs()) == here);
+        until("it has begun", || started(world.programs()) == here);
     }
     for child in children {
         ran(child).succeeds();

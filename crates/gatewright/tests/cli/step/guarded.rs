@@ -95,10 +95,10 @@ sleep 300",
     );
     world.codex(&works);
     let mut step = in_session(world.child("step"), &world).spawn().unwrap();
-    while !world.programs().join("here").exists() {
+    testkit::until("the worker works", || {
         assert!(step.try_wait().unwrap().is_none(), "it has ended");
-        std::thread::yield_now();
-    }
+        world.programs().join("here").exists()
+    });
     // While it works the session waits, and nothing is taken for lost.
     let stop = json!({ "stop_hook_active": false, "background_tasks": [] });
     hook(&world, "Stop", stop.clone());

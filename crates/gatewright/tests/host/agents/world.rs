@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::model::{Actor, Model};
-use testkit::{Agents, Project, Ran};
+use testkit::{Agents, PATIENCE, Project, Ran, within};
 
 /// The run of every story.
 pub(crate) const RUN: &str = "r-test";
@@ -172,11 +171,8 @@ impl World {
 
     #[track_caller]
     pub(crate) fn wait_until_nobody_is_left(&self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !self.left_over().is_empty() {
-            assert!(Instant::now() < deadline, "{:?}", self.left_over());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let is_over = within(PATIENCE, || self.left_over().is_empty().then_some(()));
+        assert!(is_over.is_some(), "{:?}", self.left_over());
     }
 
     /// The processes that have this project's home: nobody else has it.

@@ -211,7 +211,7 @@ fn what_is_ended_leaves_no_process_behind() {
     let host = running.process();
     assert!(is_alive(shell) && is_alive(host));
     drop(running);
-    world.wait_until(|| !is_alive(shell) && !is_alive(host));
+    testkit::until("both have ended", || !is_alive(shell) && !is_alive(host));
 }
 
 /// A process that has ended and that nobody has asked about yet is not alive.

@@ -1,11 +1,9 @@
 //! A project with one agent and a recorder, for every test of its own.
 
-use std::time::{Duration, Instant};
-
-use testkit::Project;
 use testkit::claude::Claude;
 use testkit::model::{Actor, Model};
 use testkit::recorder::Recorder;
+use testkit::{Project, wait_for};
 
 pub(super) struct World {
     pub project: Project,
@@ -38,17 +36,10 @@ impl World {
     /// The file, when it has a whole line.
     pub(super) fn wait_for_file(&self, name: &str) -> String {
         let path = self.project.path().join(name);
-        let read = || std::fs::read_to_string(&path).unwrap_or_default();
-        self.wait_until(|| read().ends_with('\n'));
-        read()
-    }
-
-    pub(super) fn wait_until(&self, holds: impl Fn() -> bool) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !holds() {
-            assert!(Instant::now() < deadline, "waited in vain");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_for(&format!("{name} has a line"), || {
+            let text = std::fs::read_to_string(&path).ok()?;
+            text.ends_with('\n').then_some(text)
+        })
     }
 }
 

@@ -2,16 +2,16 @@
 
 use std::fs::File;
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use testkit::Ran;
+use testkit::{Ran, within};
 
 use super::tasks::{self, Task};
 use crate::agents::world::World;
 
-/// How long anything is waited for before the test says that it waited in vain.
+/// How long anything is waited for: three real agent programs work at once.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// What the check of every task runs.
@@ -149,13 +149,10 @@ impl Overnight {
 
     #[track_caller]
     pub(super) fn until(&self, what: &str, holds: impl Fn() -> bool) {
-        let end = Instant::now() + PATIENCE;
-        while !holds() {
-            let said = self.world.project.home().join("worker.said");
-            let said = || std::fs::read_to_string(&said).unwrap_or_default();
-            assert!(Instant::now() < end, "in vain: {what}\n{}", said());
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        let came = within(PATIENCE, || holds().then_some(()));
+        let said = self.world.project.home().join("worker.said");
+        let said = || std::fs::read_to_string(&said).unwrap_or_default();
+        assert!(came.is_some(), "waited in vain until {what}\n{}", said());
     }
 }
 

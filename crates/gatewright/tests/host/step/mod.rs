@@ -9,13 +9,12 @@ mod inside;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use testkit::codex::{self, CodexModel, CodexTurn, fail, run, say};
 use testkit::pipelines::REVIEW;
-use testkit::{Project, Ran};
+use testkit::{Project, Ran, until};
 
 use crate::stage::program;
 
@@ -150,11 +149,11 @@ fn the_tools_of_a_real_codex_end_with_it() {
     let mut step = world.command(world.project.child(["step"]));
     step.stdout(Stdio::null()).stderr(Stdio::piped());
     let child = step.spawn().unwrap();
-    wait_until("its tool runs", || !running(&word).is_empty());
+    until("its tool runs", || !running(&word).is_empty());
     let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(process, Signal::TERM).unwrap();
     Ran::from(child.wait_with_output().unwrap()).exits(1);
-    wait_until("its tools are gone", || running(&word).is_empty());
+    until("its tools are gone", || running(&word).is_empty());
 }
 
 /// The processes with this word in their command line.
@@ -167,13 +166,4 @@ fn running(word: &str) -> Vec<String> {
         (is_ours && line.contains(word)).then_some(line)
     });
     lines.collect()
-}
-
-#[track_caller]
-fn wait_until(what: &str, is_there: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !is_there() {
-        assert!(Instant::now() < deadline, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

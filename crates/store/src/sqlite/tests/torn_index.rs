@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 
+use super::super::open_files::PAUSE;
 use super::*;
 use crate::Error;
 
@@ -23,7 +24,8 @@ fn a_store_in_use_whose_index_is_cut_reads_and_writes_on() {
         let mut store = place.open();
         assert!(store.run(&test_run.id).unwrap().is_some());
         truncate(&place, size);
-        std::thread::sleep(std::time::Duration::from_millis(60));
+        // Time is the subject: a read looks at the index again only after this pause.
+        std::thread::sleep(PAUSE);
         assert_eq!(
             store.run(&test_run.id).unwrap().unwrap().version,
             8,

@@ -1,5 +1,6 @@
-//! The kit that all tests stand on: temporary projects, terminals, and the scripted model.
+//! The kit that all tests stand on: temporary projects, terminals, the scripted model, and waiting.
 
 mod model;
 mod project;
 mod terminal;
+mod waiting;

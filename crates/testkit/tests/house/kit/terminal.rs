@@ -7,10 +7,9 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use testkit::Project;
 use testkit::terminal::Terminal;
+use testkit::{Project, until};
 
 /// A line of shell in a terminal, in a project of its own.
 fn open(project: &Project, line: &str) -> Terminal {
@@ -93,19 +92,13 @@ fn a_terminal_that_goes_takes_everything_with_it() {
     let line = "setsid sh -c 'echo $$ > far; exec sleep 600' & echo $$ > near; sleep 600";
     let terminal = open(&project, line);
     let read = |name| fs::read_to_string(project.path().join(name)).unwrap_or_default();
-    wait_until(|| read("near").ends_with('\n') && read("far").ends_with('\n'));
+    until("both are there", || {
+        read("near").ends_with('\n') && read("far").ends_with('\n')
+    });
     let processes = ["near", "far"].map(|name| read(name).trim().parse().unwrap());
     assert!(processes.into_iter().all(is_alive));
     drop(terminal);
-    wait_until(|| !processes.into_iter().any(is_alive));
-}
-
-fn wait_until(holds: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < deadline, "waited in vain");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("both have ended", || !processes.into_iter().any(is_alive));
 }
 
 /// A process that has ended and that nobody has asked about yet is not alive.
