@@ -1,4 +1,5 @@
-//! Small pipelines that several tests use.
+//! Small pipelines that several tests use. A test that needs one with another line replaces that line, or
+//! puts keys of the whole pipeline in front. xtask compiles this file, too, so it uses nothing.
 
 /// An open pipeline, in which every session has a run and any agent may work.
 pub const OPEN: &str = r#"
@@ -15,6 +16,136 @@ on.finish = "complete"
 [stages.complete]
 end = "completed"
 "#;
+
+/// One agent, in a run that every session has. It leaves nothing.
+pub const SESSION_WRITER: &str = r#"
+name   = "writing"
+about  = "One agent, and then the end."
+begins = "session"
+start  = "working"
+
+[stages.working]
+agent   = "writer"
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// One agent that leaves `note.txt`.
+pub const ONE: &str = r#"
+name  = "one"
+about = "Have a note written."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// Two agents, one after the other. The first leaves `note.txt` and the second `end.txt`.
+pub const TWO: &str = r#"
+name  = "two"
+about = "Write a note, then finish it."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[artifacts.end]
+path   = "end.txt"
+format = "text"
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "ending"
+
+[stages.ending]
+agent   = "finisher"
+leaves  = ["end"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// One agent, which the script `worker.sh` plays.
+pub const SCRIPTED: &str = r#"
+name  = "scripted"
+about = "Have a script work."
+start = "working"
+
+[stages.working]
+agent   = "worker"
+runner  = "command"
+prompt  = "worker.sh"
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+/// Two steps that work at once. They leave nothing.
+pub const SIDES: &str = r#"
+name  = "sides"
+about = "Build two sides."
+start = "building"
+
+[stages.building]
+steps = [
+    { id = "left", title = "The left side", agent = "builder" },
+    { id = "right", title = "The right side", agent = "builder" },
+]
+max_parallel = 2
+on.done      = "complete"
+on.failed    = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// These steps, as they stand in TOML, up to nine at once. Each says in `parts/STEP.json` whether it is done.
+pub fn graph(steps: &str) -> String {
+    format!(
+        r#"
+name  = "graph"
+about = "Work through a graph."
+start = "building"
+
+[artifacts.part]
+path    = "parts/{{step}}.json"
+format  = "json"
+outcome = {{ field = "status", values = ["done", "failed"] }}
+
+[stages.building]
+steps = [
+{steps}]
+max_parallel = 9
+leaves       = ["part"]
+on.done      = "complete"
+on.failed    = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#
+    )
+}
 
 /// Two steps of one agent that may work at once, and one after them. Codex does them.
 pub const PARTS: &str = r#"
@@ -66,25 +197,6 @@ end = "completed"
 
 [stages.given_up]
 end = "failed"
-"#;
-
-/// One agent that leaves `made.md`.
-pub const MAKING: &str = r#"
-name  = "one"
-about = "Have one agent make something."
-start = "making"
-
-[artifacts.made]
-path   = "made.md"
-format = "text"
-
-[stages.making]
-agent   = "maker"
-leaves  = ["made"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
 "#;
 
 /// A pipeline that is one check with these commands, as they stand in TOML.

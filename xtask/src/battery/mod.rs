@@ -13,6 +13,10 @@ mod journal;
 mod kill;
 mod night;
 mod picture;
+// xtask is built without the crates of the tests.
+#[expect(dead_code, unreachable_pub, reason = "tests of other crates use it")]
+#[path = "../../../crates/testkit/src/pipelines.rs"]
+pub(crate) mod pipelines;
 mod played_hook;
 mod power;
 #[cfg(test)]

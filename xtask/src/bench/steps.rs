@@ -13,6 +13,7 @@ use super::report::rounded;
 use super::rounds::percentile;
 use super::seat::fill;
 use crate::battery::Stand;
+use crate::battery::pipelines::graph;
 use crate::dist;
 use crate::failure::Failure;
 use crate::output::{complain, say};
@@ -45,32 +46,10 @@ const STEPS: u32 = 3;
 /// What we add to a step, over what git needs for the same.
 const MOST_TIMES: f64 = 1.5;
 
-const PIPELINE: &str = r#"
-name  = "graph"
-about = "Work through a graph."
-start = "building"
-
-[artifacts.part]
-path    = "parts/{step}.json"
-format  = "json"
-outcome = { field = "status", values = ["done", "failed"] }
-
-[stages.building]
-steps = [
-    { id = "one", title = "one", agent = "builder", needs = [] },
+/// One step after the other.
+const GRAPH: &str = r#"    { id = "one", title = "one", agent = "builder", needs = [] },
     { id = "two", title = "two", agent = "builder", needs = ["one"] },
     { id = "three", title = "three", agent = "builder", needs = ["two"] },
-]
-max_parallel = 3
-leaves       = ["part"]
-on.done      = "complete"
-on.failed    = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
 "#;
 
 /// Leaves what its stage wants, new each time, and nothing else.
@@ -142,10 +121,7 @@ impl<'a> Place<'a> {
     fn new(stand: &'a Stand, files: usize) -> Result<Self, Failure> {
         let project = stand.project();
         fill(&project, files)?;
-        for (name, text) in [
-            ("pipeline.toml", PIPELINE.to_owned()),
-            ("one.toml", one_step()),
-        ] {
+        for (name, text) in [("pipeline.toml", graph(GRAPH)), ("one.toml", one_step())] {
             let path = project.join(name);
             fs::write(&path, text).map_err(Failure::file("write", &path))?;
         }
@@ -217,9 +193,8 @@ impl<'a> Place<'a> {
 
 /// The pipeline with its first step alone.
 fn one_step() -> String {
-    let without = |line: &&str| !line.contains("\"two\"") && !line.contains("\"three\"");
-    let lines: Vec<&str> = PIPELINE.lines().filter(without).collect();
-    lines.join("\n").replace("\"graph\"", "\"one\"")
+    let first: String = GRAPH.split_inclusive('\n').take(1).collect();
+    graph(&first).replace("\"graph\"", "\"one\"")
 }
 
 fn timed(command: &mut Command) -> Result<Duration, Failure> {

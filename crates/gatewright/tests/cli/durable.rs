@@ -5,23 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use testkit::pipelines::SESSION_WRITER;
 use testkit::{Project, Ran};
 
 use crate::fixture::PROGRAM;
-
-const PIPELINE: &str = r#"
-name   = "durable"
-about  = "Anything goes, and everything is seen."
-begins = "session"
-start  = "working"
-
-[stages.working]
-agent   = "writer"
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 /// What makes a name, and what makes it durable.
 const CALLS: &str = "openat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,fsync,fdatasync";
@@ -93,21 +80,21 @@ fn unsynced(project: &Project, words: &[&str], input: &str) -> Vec<String> {
 #[test]
 fn every_name_that_is_made_is_synced() {
     let project = Project::with_git(PROGRAM);
-    project.write(".gatewright/durable.toml", PIPELINE);
+    project.write(".gatewright/writing.toml", SESSION_WRITER);
     let shown = project
-        .run(["trust", "durable", "--show", "--json"])
+        .run(["trust", "writing", "--show", "--json"])
         .succeeds();
     let shown: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
     let hash = shown["hash"].as_str().unwrap();
     let start =
         r#"{"session_id": "3f1c2a", "hook_event_name": "SessionStart", "source": "startup"}"#;
     for (words, input) in [
-        (&["trust", "durable", "--hash", hash][..], ""),
-        (&["init", "durable", "--yes"], ""),
+        (&["trust", "writing", "--hash", hash][..], ""),
+        (&["init", "writing", "--yes"], ""),
         (
             &[
                 "start",
-                "durable",
+                "writing",
                 "--task",
                 "x",
                 "--by-hand",

@@ -1,6 +1,7 @@
 //! Starting: parameters and settings, steps, queues, and where a project is.
 
 use serde_json::Value;
+use testkit::pipelines::WAVES;
 use testkit::{Project, Ran};
 
 use crate::fixture::{
@@ -142,37 +143,10 @@ fn a_guarded_run_wants_a_session_and_nothing_is_pretended() {
     assert!(!project.state().exists());
 }
 
-const GRAPH: &str = r#"
-    name  = "waves"
-    about = "Do the steps that are given."
-    start = "doing"
-
-    [artifacts.part]
-    path   = "parts/{step}.md"
-    format = "text"
-
-    [stages.doing]
-    steps     = "start"
-    leaves    = ["part"]
-    on.done   = "over"
-    on.failed = "lost"
-
-    [stages.over]
-    end = "completed"
-
-    [stages.lost]
-    end = "failed"
-
-    [[prove]]
-    name    = "the steps are done"
-    before  = "over"
-    through = "doing"
-"#;
-
 #[test]
 fn steps_are_given_at_the_start_and_done_in_waves() {
     let project = trusted();
-    project.write("waves.toml", GRAPH);
+    project.write("waves.toml", WAVES);
     says_one_line(start(&project, "waves.toml"), 1, &["--steps FILE"]);
     project.write(
         "steps.json",
@@ -186,16 +160,16 @@ fn steps_are_given_at_the_start_and_done_in_waves() {
         &["--steps"],
     );
     run(&project, &format!("start waves.toml {words}")).succeeds();
-    project.write("parts/b.md", "too early\n");
+    project.write("reports/b.md", "too early\n");
     says_one_line(
         run(&project, "report --agent worker --step b"),
         1,
         &["GW-R14"],
     );
-    project.write("parts/a.md", "done\n");
+    project.write("reports/a.md", "done\n");
     run(&project, "report --agent worker --step a").succeeds();
-    project.write("parts/b.md", "done as well\n");
-    says_one_line(run(&project, "report --step c"), 3, &["doing", "'c'"]);
+    project.write("reports/b.md", "done as well\n");
+    says_one_line(run(&project, "report --step c"), 3, &["working", "'c'"]);
     run(&project, "report --step b").succeeds();
     assert_eq!(status(&project), "completed");
 }

@@ -6,29 +6,11 @@ use std::process::Command;
 
 use serde_json::Value;
 use tempfile::TempDir;
+pub(crate) use testkit::pipelines::ONE;
 pub(crate) use testkit::until;
 use testkit::{Project, Ran};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_gatewright");
-
-/// One agent that leaves one file.
-pub(crate) const ONE: &str = r#"
-name  = "one"
-about = "Have a note written."
-start = "writing"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 /// What the agent of `ONE` does when all is well. It leaves something new each time.
 pub(crate) const WRITES: &str = r#"echo "note $count" > note.txt"#;

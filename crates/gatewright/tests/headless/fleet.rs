@@ -9,38 +9,11 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::database::Server;
+use testkit::pipelines::TWO;
 
 use super::fixture::{ONE, World, says, until};
 use super::owners::{ASKS, at_work, let_go, works_until_let_go};
 use super::under_way::is_alive;
-
-/// Two workers, one after the other.
-const TWO: &str = r#"
-name  = "two"
-about = "Write a note, then finish it."
-start = "writing"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[artifacts.end]
-path   = "end.txt"
-format = "text"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "ending"
-
-[stages.ending]
-agent   = "finisher"
-leaves  = ["end"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 /// A check, and then a question at the very end: its answer is judged with the tree.
 pub(crate) const ASKS_AT_THE_END: &str = r#"

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::thread;
 
 use serde_json::Value;
+use testkit::pipelines::OPEN;
 
 use super::fixture::{ONE, WRITES, World, says};
 
@@ -172,19 +173,6 @@ fn a_target_that_was_not_reached_is_told_when_the_run_is_driven_again() {
 }
 
 /// A person says whether an open stage is done, and the run is not over until then.
-const OPEN: &str = r#"
-name  = "open"
-about = "Have somebody work until a person says that it is done."
-start = "working"
-
-[stages.working]
-allow   = ["*"]
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
-
 #[test]
 fn a_worker_leaves_an_open_stage_to_a_person_and_tells_them_once() {
     let world = World::with(OPEN, "echo done > note.txt");

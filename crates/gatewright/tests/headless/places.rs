@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use testkit::Project;
+use testkit::pipelines::SIDES;
 
 use super::fixture::{ONE, PROGRAM, World, says, until};
 
@@ -462,37 +463,14 @@ fn the_branch_is_shown_and_the_history_verifies() {
     world.gatewright("verify r-test").succeeds();
 }
 
-/// Two steps that work at once.
-const STEPS: &str = r#"
-name       = "graph"
-about      = "Two steps."
-start      = "building"
-carry      = ["vendor"]
-carry_back = ["out/kept.txt"]
-
-[stages.building]
-steps = [
-    { id = "left", title = "left", agent = "builder" },
-    { id = "right", title = "right", agent = "builder" },
-]
-max_parallel = 2
-on.done      = "complete"
-on.failed    = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
 #[test]
 fn steps_get_ignored_files_and_what_they_leave_in_others_is_said() {
     let script = r#"cat vendor/lib.txt >> "$here/seen"
 echo "$GATEWRIGHT_STEP" > "$GATEWRIGHT_STEP.txt"
 if [ "$GATEWRIGHT_STEP" = left ]; then mkdir -p out cache; echo x > out/kept.txt; echo x > out/lost.txt; fi
 mkdir -p __pycache__; echo x > __pycache__/x"#;
-    let world = repository(STEPS, script);
+    let carried = "carry = [\"vendor\"]\ncarry_back = [\"out/kept.txt\"]";
+    let world = repository(&format!("{carried}\n{SIDES}"), script);
     world
         .project
         .write(".gitignore", "vendor\nout\n__pycache__\n");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use testkit::pipelines::one_check;
 use testkit::{Project, ansible};
 
 use super::fixture::{PROGRAM, World, until};
@@ -165,25 +166,9 @@ fn without_the_linters_nothing_was_checked() {
 
 /// The checks of `ansible` with a home of their own, or with the person's.
 fn linted(home: &str) -> String {
-    format!(
-        r#"
-name  = "linted"
-about = "Lint a playbook."
-start = "linting"
-
-[stages.linting]
-check     = ["ansible-playbook --syntax-check site.yml", "ansible-lint --offline site.yml"]
-home      = "{home}"
-on.passed = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#
-    )
+    let linters =
+        r#""ansible-playbook --syntax-check site.yml", "ansible-lint --offline site.yml""#;
+    one_check(linters).replace("on.passed", &format!("home = \"{home}\"\non.passed"))
 }
 
 /// What lies in the person's home reaches no check with `home = "private"`, and the linters need none of it.

@@ -1,6 +1,7 @@
 //! Steps share the person's repository: what they do to its refs and objects.
 
 use serde_json::{Value, json};
+use testkit::pipelines;
 
 use super::fixture::{ONE, World, says, until};
 
@@ -12,32 +13,7 @@ fn graph(steps: &[(&str, &str)]) -> String {
         )
     };
     let lines: String = steps.iter().map(line).collect();
-    format!(
-        r#"
-name  = "graph"
-about = "Work through a graph."
-start = "building"
-
-[artifacts.part]
-path    = "parts/{{step}}.json"
-format  = "json"
-outcome = {{ field = "status", values = ["done", "failed"] }}
-
-[stages.building]
-steps = [
-{lines}]
-max_parallel = 9
-leaves       = ["part"]
-on.done      = "complete"
-on.failed    = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#
-    )
+    pipelines::graph(&lines)
 }
 
 /// Builds its part and says so.

@@ -1,6 +1,7 @@
 //! `diff RUN STAGE`: what each piece of work changed, and no more than is known.
 
 use serde_json::Value;
+use testkit::pipelines::SIDES;
 
 use super::fixture::{World, says, until};
 
@@ -150,28 +151,6 @@ fn a_change_so_far_counts_from_the_start_also_after_a_kill() {
     assert_eq!(files(&whole[0])[0], "code.txt changed +2 -0");
 }
 
-/// Two steps side by side, each in a worktree of its own.
-const STEPS: &str = r#"
-name  = "steps"
-about = "Build two sides."
-start = "building"
-
-[stages.building]
-steps = [
-    { id = "left", title = "The left side", agent = "builder" },
-    { id = "right", title = "The right side", agent = "builder" },
-]
-max_parallel = 2
-on.done      = "complete"
-on.failed    = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
 /// The left one commits half of its work, as agents do.
 const BUILDS: &str = r#"
 echo "$GATEWRIGHT_STEP token ghp_0123456789abcdefghijklmnopqrstuvwxyz" > "$GATEWRIGHT_STEP.txt"
@@ -185,7 +164,7 @@ while [ ! -e "$here/go" ]; do sleep 0.05; done
 
 #[test]
 fn each_parallel_step_has_its_own_change_also_while_it_works() {
-    let world = World::with(STEPS, BUILDS);
+    let world = World::with(SIDES, BUILDS);
     world.project.write("code.txt", "first\n");
     let git = "git add code.txt && git -c user.name=a -c user.email=a@b commit -qm start";
     assert!(world.project.shell(git).status().unwrap().success());

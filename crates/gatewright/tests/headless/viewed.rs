@@ -2,39 +2,15 @@
 
 use std::fs;
 
+use testkit::pipelines::TWO;
+
 use super::fixture::{World, says, until};
 
 /// Two agents, one after the other, and a view that is a stop.
-const TWO: &str = r#"
-name  = "two"
-about = "Have a note written and read."
-start = "writing"
-
-[artifacts.note]
-path   = "note.txt"
-format = "text"
-
-[artifacts.word]
-path   = "word.txt"
-format = "text"
-
-[stages.writing]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "reading"
-
-[stages.reading]
-agent   = "reader"
-leaves  = ["word"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-
-[views]
-status = { path = "stop.json", removed = "wait" }
-log    = "run.log"
-"#;
+fn viewed() -> String {
+    let views = r#"status = { path = "stop.json", removed = "wait" }"#;
+    format!("{TWO}\n[views]\n{views}\nlog = \"run.log\"\n")
+}
 
 /// The writer works until it is let go.
 const LONG: &str = r#"
@@ -43,7 +19,7 @@ case $at in
     echo $$ >> "$here/workers"
     while [ ! -e "$here/go" ]; do sleep 0.05; done
     echo "note $count" > note.txt ;;
-  reading) echo "word $count" > word.txt ;;
+  ending) echo "end $count" > end.txt ;;
 esac
 "#;
 
@@ -53,7 +29,7 @@ fn let_go(world: &World) {
 
 #[test]
 fn who_removes_the_stop_lets_the_worker_end_and_nothing_new_begin() {
-    let world = World::with(TWO, LONG);
+    let world = World::with(&viewed(), LONG);
     let run = world.begin(&world.line(""));
     until("a worker is at work", || !world.noted("workers").is_empty());
     let stop = world.project.path().join("stop.json");
@@ -72,12 +48,12 @@ fn who_removes_the_stop_lets_the_worker_end_and_nothing_new_begin() {
     assert_eq!(world.starts().len(), 1, "only a person lifts a stop");
     world.gatewright("answer continue").succeeds();
     world.gatewright("resume").succeeds();
-    assert_eq!(world.starts(), ["writing", "reading"]);
+    assert_eq!(world.starts(), ["writing", "ending"]);
 }
 
 #[test]
 fn a_headless_run_writes_its_views_and_tells_who_touched_them() {
-    let world = World::with(TWO, LONG);
+    let world = World::with(&viewed(), LONG);
     let run = world.begin(&world.line(""));
     until("a worker is at work", || !world.noted("workers").is_empty());
     world.project.write("run.log", "nothing\n");
@@ -92,8 +68,5 @@ fn a_headless_run_writes_its_views_and_tells_who_touched_them() {
             .is_some_and(|line| line.ends_with("(GW-R01)")),
         "{log}"
     );
-    assert!(
-        log.ends_with("reading → complete: done (GW-R96)\n"),
-        "{log}"
-    );
+    assert!(log.ends_with("ending → complete: done (GW-R96)\n"), "{log}");
 }

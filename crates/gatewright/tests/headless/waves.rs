@@ -1,43 +1,24 @@
 //! Task graphs in waves: each worker in a worktree of its own, and what it did comes back in order.
 
-use testkit::Project;
+use testkit::{Project, pipelines};
 
 use super::fixture::{PROGRAM, World, says, until};
 
 /// Four steps in two waves, and a failure that a person hears of.
-const GRAPH: &str = r#"
-name  = "graph"
-about = "Work through a graph."
-start = "building"
-
-[artifacts.part]
-path    = "parts/{step}.json"
-format  = "json"
-outcome = { field = "status", values = ["done", "failed"] }
-
-[stages.building]
-steps = [
-    { id = "left", title = "The left side", agent = "builder" },
+fn graph() -> String {
+    let steps = r#"    { id = "left", title = "The left side", agent = "builder" },
     { id = "right", title = "The right side", agent = "builder" },
     { id = "roof", title = "The roof", agent = "builder", needs = ["left", "right"] },
     { id = "door", title = "The door", agent = "builder", needs = ["left"] },
-]
-max_parallel = 4
-leaves       = ["part"]
-on.done      = "complete"
-on.failed    = "deciding"
-
-[stages.deciding]
+"#;
+    let deciding = r#"[stages.deciding]
 ask      = "Once more?"
 on.again = "@interrupted"
 on.stop  = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
 "#;
+    let graph = pipelines::graph(steps).replace("= \"stopped\"", "= \"deciding\"");
+    format!("{graph}\n{deciding}")
+}
 
 /// Builds its part and says so.
 const BUILDS: &str = r#"
@@ -88,7 +69,7 @@ fn steps_of_one_wave_work_at_once_in_folders_of_their_own() {
         "case $GATEWRIGHT_STEP in left | right) {}\n;; esac",
         together(2)
     );
-    let world = World::with(GRAPH, &format!("{first}{BUILDS}"));
+    let world = World::with(&graph(), &format!("{first}{BUILDS}"));
     world.run("").succeeds();
     let mut steps = world.starts();
     steps[..2].sort();
@@ -133,7 +114,7 @@ esac
 {BUILDS}"#,
         together(2)
     );
-    let world = World::with(GRAPH, &conflict);
+    let world = World::with(&graph(), &conflict);
     world.project.write("house.txt", "nothing\n");
     world.project.git(["add", "house.txt"]);
     world.project.git(["commit", "--quiet", "--message=house"]);
@@ -160,7 +141,7 @@ fn a_step_that_fails_leaves_the_work_of_the_others_and_goes_again_when_a_person_
         r#"{BUILDS}
 [ "$GATEWRIGHT_STEP" != right ] || [ -e "$here/mended" ] || echo '{{"status": "failed"}}' > parts/right.json"#
     );
-    let world = World::with(GRAPH, &script);
+    let world = World::with(&graph(), &script);
     let ran = world.run("").exits(6);
     says(&ran.stdout, "Once more?");
     assert_eq!(world.project.read("left.txt"), "left\n");
@@ -192,7 +173,7 @@ esac
 [ "$GATEWRIGHT_STEP" != door ] || [ -e "$here/mended" ] || echo '{{"status": "failed"}}' > parts/door.json"#,
         together(2)
     );
-    let world = World::with(GRAPH, &script);
+    let world = World::with(&graph(), &script);
     world.project.write("house.txt", "nothing\n");
     let ran = world.run("").exits(6);
     says(&ran.stdout, "Once more?");
@@ -234,7 +215,7 @@ esac
 fn what_an_ended_worker_did_and_was_not_merged_is_kept() {
     // It crashes after it has changed something.
     let script = r#"mkdir -p parts; echo precious > work.txt; exit 1"#;
-    let graph = GRAPH.replace("leaves       =", "retry        = 0\nleaves       =");
+    let graph = graph().replace("leaves       =", "retry        = 0\nleaves       =");
     let world = World::with(&graph, script);
     world.run("").exits(6);
     assert!(!world.is_there("work.txt"));
@@ -264,10 +245,10 @@ sleep 0.3
 rm "$here/now/$count""#
     );
     // All four could begin at once.
-    let free = GRAPH.replace(", needs = [\"left\", \"right\"]", "");
+    let free = graph().replace(", needs = [\"left\", \"right\"]", "");
     let free = free.replace(", needs = [\"left\"]", "");
     for most in ["1", "2"] {
-        let graph = free.replace("max_parallel = 4", &format!("max_parallel = {most}"));
+        let graph = free.replace("max_parallel = 9", &format!("max_parallel = {most}"));
         let world = World::with(&graph, &script);
         std::fs::write(world.programs().join("most"), most).unwrap();
         world.run("").succeeds();
@@ -288,7 +269,7 @@ sleep 0.2
 rmdir "$here/alone""#
     );
     let world = World::new(Project::new(PROGRAM), &script);
-    world.pipeline(GRAPH);
+    world.pipeline(&graph());
     world.run("").succeeds();
     assert_eq!(world.noted("together"), Vec::<String>::new());
     let project = world.project.path();
@@ -305,7 +286,7 @@ rmdir "$here/alone""#
 #[test]
 fn what_was_not_committed_is_there_for_every_worker_and_stays() {
     let script = format!("cat draft.txt >> \"$here/seen\"\n{BUILDS}");
-    let world = World::with(GRAPH, &script);
+    let world = World::with(&graph(), &script);
     world.project.write("draft.txt", "a draft\n");
     world.project.write("tracked.txt", "one\n");
     world.project.git(["add", "tracked.txt"]);
@@ -328,7 +309,7 @@ fn a_kill_in_the_middle_of_a_wave_loses_nothing() {
         r#"case $GATEWRIGHT_STEP in right) echo $$ >> "$here/waits"; while [ ! -e "$here/go" ]; do sleep 0.05; done ;; esac
 {BUILDS}"#
     );
-    let world = World::with(GRAPH, &script);
+    let world = World::with(&graph(), &script);
     let run = world.begin(&world.line(""));
     until("the left side is built and the right one is not", || {
         world.is_there("left.txt") && !world.noted("waits").is_empty()

@@ -13,6 +13,7 @@ mod names;
 mod papers;
 mod purity;
 mod rules;
+mod shared_pipelines;
 mod source;
 mod text;
 mod threats;
@@ -42,6 +43,7 @@ fn rules() -> impl Iterator<Item = &'static Rule> {
         wishes::RULES,
         threats::RULES,
         papers::RULES,
+        shared_pipelines::RULES,
         voice::RULES,
         waits::RULES,
     ];

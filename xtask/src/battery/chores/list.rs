@@ -5,31 +5,20 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
+use super::super::pipelines::OPEN;
 use super::super::played_hook::{Hook, Promise, hook};
 use super::super::stand::{Stand, text};
 use crate::failure::Failure;
 
 /// An open pipeline, in which every session has a run.
-const OPEN: &str = r#"
-name   = "chore"
-about  = "Anything goes, and everything is seen."
-begins = "session"
-start  = "working"
-
-[commands]
-finish-it = "finish"
-
-[stages.working]
-allow     = ["*"]
-stop      = "hold"
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
+fn open() -> String {
+    let open = OPEN.replace("\"open\"", "\"chore\"");
+    format!("{open}\n[commands]\nfinish-it = \"finish\"\n")
+}
 
 /// One agent writes a report, and then a person is asked.
-const WRITING: &str = r#"
+fn writing() -> String {
+    r#"
 name   = "chore"
 about  = "A report, and a question."
 begins = "session"
@@ -55,32 +44,23 @@ end = "completed"
 
 [stages.stopped]
 end = "failed"
-"#;
+"#
+    .to_owned()
+}
 
 /// A person's command starts a run.
-const BY_COMMAND: &str = r#"
-name   = "chore"
-about  = "A run that begins by a command."
-begins = "command"
-start  = "working"
-
-[commands]
-begin-it = "start"
-
-[stages.working]
-allow     = ["*"]
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
+fn by_command() -> String {
+    let open = OPEN.replace("\"open\"", "\"chore\"");
+    let by_command = open.replace("\"session\"", "\"command\"");
+    format!("{by_command}\n[commands]\nbegin-it = \"start\"\n")
+}
 
 /// One chore, and the way to where it is legal.
 #[derive(Clone)]
 pub(super) struct Chore {
     pub name: &'static str,
     /// The pipeline in the project.
-    pub pipeline: &'static str,
+    pub pipeline: fn() -> String,
     pub prepare: fn(&Stand) -> Result<(), Failure>,
     pub act: Act,
     /// What comes after a blow, where it is not the same again.
@@ -103,7 +83,7 @@ impl Chore {
         matches!(self.act, Act::Hook(_))
     }
 
-    const fn in_pipeline(self, pipeline: &'static str) -> Self {
+    const fn in_pipeline(self, pipeline: fn() -> String) -> Self {
         Self { pipeline, ..self }
     }
 
@@ -129,7 +109,7 @@ pub(super) const fn command(
 ) -> Chore {
     Chore {
         name,
-        pipeline: OPEN,
+        pipeline: open,
         prepare,
         act: Act::Command(words),
         then: None,
@@ -140,7 +120,7 @@ pub(super) const fn command(
 const fn call(name: &'static str, prepare: fn(&Stand) -> Result<(), Failure>, hook: Hook) -> Chore {
     Chore {
         name,
-        pipeline: OPEN,
+        pipeline: open,
         prepare,
         act: Act::Hook(hook),
         then: None,
@@ -194,7 +174,7 @@ pub(super) const CHORES: &[Chore] = &[
         hook("UserPromptSubmit", r#"{"prompt": "go on"}"#),
     ),
     call("UserPromptExpansion", begin, typed_finish()),
-    call("UserPromptExpansion, start", install, typed_begin()).in_pipeline(BY_COMMAND),
+    call("UserPromptExpansion, start", install, typed_begin()).in_pipeline(by_command),
     call("PreToolUse Agent", begin, AGENT),
     call("PreToolUse Agent, first", install, AGENT),
     call("PreToolUse, protected", begin, protected_write()),
@@ -206,12 +186,12 @@ pub(super) const CHORES: &[Chore] = &[
             r#"{"tool_name": "Bash", "tool_input": {"command": "gatewright next"}}"#,
         ),
     ),
-    call("PostToolUse", work, post_tool_use()).in_pipeline(WRITING),
-    call("PostToolUse Agent", work, agent_returned()).in_pipeline(WRITING),
-    call("PostToolUse, an answer", ask, answered()).in_pipeline(WRITING),
-    call("PostToolUseFailure", work, agent_failed()).in_pipeline(WRITING),
-    call("SubagentStart", admit, BEGAN).in_pipeline(WRITING),
-    call("SubagentStop", work, STOPPING).in_pipeline(WRITING),
+    call("PostToolUse", work, post_tool_use()).in_pipeline(writing),
+    call("PostToolUse Agent", work, agent_returned()).in_pipeline(writing),
+    call("PostToolUse, an answer", ask, answered()).in_pipeline(writing),
+    call("PostToolUseFailure", work, agent_failed()).in_pipeline(writing),
+    call("SubagentStart", admit, BEGAN).in_pipeline(writing),
+    call("SubagentStop", work, STOPPING).in_pipeline(writing),
     call(
         "Stop",
         begin,
@@ -220,7 +200,7 @@ pub(super) const CHORES: &[Chore] = &[
             r#"{"stop_hook_active": false, "background_tasks": []}"#,
         ),
     ),
-    call("StopFailure", work, stop_failure()).in_pipeline(WRITING),
+    call("StopFailure", work, stop_failure()).in_pipeline(writing),
     call("TaskCompleted", begin, task_completed()),
     call("ConfigChange", unhook, config_change()),
     call(
@@ -228,8 +208,8 @@ pub(super) const CHORES: &[Chore] = &[
         begin,
         hook("SessionEnd", r#"{"reason": "other"}"#),
     ),
-    call("PreToolUse of a worker", headless, denied_to_worker()).in_pipeline(WRITING),
-    call("PostToolUse of a worker", headless, used_by_worker()).in_pipeline(WRITING),
+    call("PreToolUse of a worker", headless, denied_to_worker()).in_pipeline(writing),
+    call("PostToolUse of a worker", headless, used_by_worker()).in_pipeline(writing),
 ];
 
 const fn typed_finish() -> Hook {

@@ -136,7 +136,7 @@ impl<'a> Trial<'a> {
         let folder = stand.project().join(".gatewright");
         fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
         let path = folder.join("chore.toml");
-        fs::write(&path, chore.pipeline).map_err(Failure::file("write", &path))?;
+        fs::write(&path, (chore.pipeline)()).map_err(Failure::file("write", &path))?;
         let failed = |failure: Failure| {
             Failure::no(format!("before {}: {}", chore.name, failure.with_causes()))
         };

@@ -7,26 +7,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::super::journal;
+use super::super::pipelines::SESSION_WRITER;
 use super::super::played_hook::{allows, hook};
 use super::super::stand::Stand;
 use crate::failure::Failure;
 
 const RUN: &str = "r-power";
-
-/// Every session of the project has a run.
-const PIPELINE: &str = r#"
-name   = "power"
-about  = "Anything goes, and everything is seen."
-begins = "session"
-start  = "working"
-
-[stages.working]
-agent   = "writer"
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 /// Who writes at the same time.
 pub(super) const WRITERS: [Writer; 5] = [
@@ -74,11 +60,11 @@ impl Site {
     pub(super) fn new(program: &Path, disk: &Path) -> Result<Self, Failure> {
         let stand = Stand::at(program, &disk.join("stand"), &[("note.md", "A note.\n")])?;
         let site = Self { stand };
-        site.write_synced(".gatewright/power.toml", PIPELINE)?;
-        let hash = site.hash("power")?;
-        site.stand.run(&["trust", "power", "--hash", &hash])?;
-        site.stand.run(&["init", "power", "--yes"])?;
-        let start = ["start", "power", "--task", "x", "--by-hand", "--id", RUN];
+        site.write_synced(".gatewright/writing.toml", SESSION_WRITER)?;
+        let hash = site.hash("writing")?;
+        site.stand.run(&["trust", "writing", "--hash", &hash])?;
+        site.stand.run(&["init", "writing", "--yes"])?;
+        let start = ["start", "writing", "--task", "x", "--by-hand", "--id", RUN];
         site.stand.run(&start)?;
         Ok(site)
     }
@@ -132,7 +118,7 @@ impl Site {
             }
             Writer::Runs => {
                 let id = format!("r-{name}");
-                let start = ["start", "power", "--task", "x", "--by-hand", "--id", &id];
+                let start = ["start", "writing", "--task", "x", "--by-hand", "--id", &id];
                 self.stand.run(&start).ok()?;
                 Some(Done::Run(id))
             }
@@ -145,7 +131,7 @@ impl Site {
             }
             Writer::Trust => {
                 let pipeline = format!("t-{name}");
-                let text = PIPELINE.replace("\"power\"", &format!("\"{pipeline}\""));
+                let text = SESSION_WRITER.replace("\"writing\"", &format!("\"{pipeline}\""));
                 let path = format!(".gatewright/{pipeline}.toml");
                 self.write_synced(&path, &text).ok()?;
                 let hash = self.hash(&pipeline).ok()?;

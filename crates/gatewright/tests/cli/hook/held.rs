@@ -6,25 +6,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use testkit::Ran;
+use testkit::pipelines::SESSION_WRITER;
 
 use super::seat::{SESSION, Seat, fed};
 
-const WRITING: &str = r#"
-name   = "writing"
-about  = "One agent, and then the end."
-begins = "session"
-start  = "working"
-
-[commands]
-go = "start"
-
-[stages.working]
-agent   = "writer"
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
+fn writing() -> String {
+    format!("{SESSION_WRITER}\n[commands]\ngo = \"start\"\n")
+}
 
 fn agent_call(agent: &str, id: &str) -> Value {
     json!({
@@ -35,7 +23,7 @@ fn agent_call(agent: &str, id: &str) -> Value {
 
 /// A session whose writer is at work, so that a second one is refused.
 fn at_work() -> Seat {
-    let seat = Seat::enrolled_in("writing", WRITING);
+    let seat = Seat::enrolled_in("writing", &writing());
     let admitted = seat.hook("PreToolUse", &agent_call("writer", "toolu_1"));
     assert_eq!(admitted.succeeds().stdout, "");
     seat
@@ -134,7 +122,7 @@ fn the_file_of_another_session_is_not_believed() {
 /// Where a command starts the runs, the session is guarded again when its person speaks.
 #[test]
 fn a_prompt_brings_a_session_back_to_its_run() {
-    let pipeline = WRITING.replace("begins = \"session\"", "begins = \"command\"");
+    let pipeline = writing().replace("begins = \"session\"", "begins = \"command\"");
     let seat = Seat::installed_as("writing", &pipeline);
     let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "go on"});
     // A session that holds no run is as free as any other.

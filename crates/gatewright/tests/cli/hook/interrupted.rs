@@ -7,34 +7,17 @@ use std::path::{Path, PathBuf};
 use rustix::fs::inotify;
 use serde_json::json;
 use testkit::Ran;
+use testkit::pipelines::ONE;
 
 use super::seat::{SESSION, Seat, fed};
-
-const ONE: &str = r#"
-name   = "one"
-about  = "One agent writes a note."
-begins = "session"
-start  = "working"
-
-[artifacts.note]
-path   = "note.md"
-format = "text"
-
-[stages.working]
-agent   = "writer"
-leaves  = ["note"]
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
 
 const AT_WORK: &str = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"hm"}]}}"#;
 const INTERRUPTED: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}"#;
 
 /// A session whose writer is at work, and the host's record of the writer.
 fn at_work() -> (Seat, PathBuf) {
-    let seat = Seat::enrolled_in("one", ONE);
+    let working = ONE.replace("writing", "working");
+    let seat = Seat::enrolled_in("one", &format!("begins = \"session\"\n{working}"));
     let record = seat.project.home().join(SESSION).join("subagents");
     fs::create_dir_all(&record).expect("the folder of records");
     let record = record.join("agent-a1.jsonl");

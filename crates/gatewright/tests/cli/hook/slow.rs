@@ -4,23 +4,13 @@ use std::fs::{self, File};
 
 use serde_json::json;
 
-use super::seat::Seat;
+use super::seat::{OPEN, Seat};
 
 /// What the agents of this pipeline may change is restricted, so the tree is read before one begins.
-const NARROW: &str = r#"
-name   = "narrow"
-about  = "Agents may change the notes alone."
-begins = "session"
-start  = "working"
-
-[stages.working]
-allow     = ["*"]
-writes    = ["notes/**"]
-on.finish = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
+fn narrow() -> Seat {
+    let writes = "writes    = [\"notes/**\"]";
+    Seat::enrolled_in("open", &OPEN.replace("stop      = \"hold\"", writes))
+}
 
 /// A file without content that takes minutes to read.
 const HUGE: u64 = 1 << 36;
@@ -28,7 +18,7 @@ const HUGE: u64 = 1 << 36;
 /// It takes as long as a hook has time.
 #[test]
 fn what_takes_too_long_is_refused_before_the_host_gives_up_and_is_marked() {
-    let seat = Seat::enrolled_in("narrow", NARROW);
+    let seat = narrow();
     let huge = seat.project.path().join("huge");
     let file = File::create(&huge).expect("a file can be made");
     file.set_len(HUGE).expect("a file may have holes");
@@ -58,7 +48,7 @@ fn what_takes_too_long_is_refused_before_the_host_gives_up_and_is_marked() {
 /// After a look that took long there is a pause. It is the worker's end that counts.
 #[test]
 fn in_a_large_project_the_tree_is_not_compared_at_every_call_but_at_the_end() {
-    let seat = Seat::enrolled_in("narrow", NARROW);
+    let seat = narrow();
     let agent = json!({"agent_id": "a1", "agent_type": "writer"});
     let with = |more: serde_json::Value| {
         let mut payload = agent.clone();

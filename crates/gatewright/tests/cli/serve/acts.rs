@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use testkit::Project;
+use testkit::pipelines::one_check;
 
 use super::server::Served;
 use crate::fixture::{PROGRAM, RUN, fact, stage, started, to_the_question};
@@ -68,28 +69,11 @@ fn a_cancel_needs_a_reason_and_the_id_of_the_run() {
     assert_eq!(fact(&project, "status r-test")["status"], "cancelled");
 }
 
-/// A headless run that needs no agent.
-const CHECKS: &str = r#"
-name  = "checks"
-about = "Test, and be done."
-start = "testing"
-
-[stages.testing]
-check     = ["true"]
-on.passed = "complete"
-on.failed = "stopped"
-
-[stages.complete]
-end = "completed"
-
-[stages.stopped]
-end = "failed"
-"#;
-
 #[test]
 fn a_run_that_nobody_drives_is_resumed_on_the_page() {
     let project = Project::with_git(PROGRAM);
-    project.write("checks.toml", CHECKS);
+    // A headless run that needs no agent.
+    project.write("checks.toml", one_check("\"true\""));
     project.trust("checks.toml");
     let words = [
         "start",

@@ -5,6 +5,7 @@ use std::fs;
 use engine::{Decision, Entry, Fact, Reply, Rule, RunId, Status, Time, Who};
 use rusqlite::Connection;
 use store::{Access, Backend as _, Commit, Sqlite, StoredRun};
+use testkit::pipelines::SCRIPTED;
 use testkit::{Project, Ran};
 
 use super::server::Served;
@@ -135,22 +136,7 @@ fn a_store_that_is_not_there_yet_or_any_more_is_a_clear_line() {
     );
 }
 
-/// A worker that prints markup, escape sequences and a line of ten megabytes.
-const LOUD: &str = r#"
-name  = "loud"
-about = "Print a lot."
-start = "printing"
-
-[stages.printing]
-agent   = "printer"
-runner  = "command"
-prompt  = "printer.sh"
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
-
+/// Prints markup, escape sequences and a line of ten megabytes.
 const PRINTER: &str = r#"#!/bin/sh
 printf '<script>alert(1)</script>\033[31mred\033[0m\n'
 head -c 10000000 /dev/zero | tr '\0' 'x'
@@ -160,10 +146,10 @@ printf '\nthe last line\n'
 #[test]
 fn the_output_of_a_worker_is_text_however_long_its_lines_are() {
     let project = Project::with_git(PROGRAM);
-    project.write("loud.toml", LOUD);
-    project.write("printer.sh", PRINTER);
-    project.trust("loud.toml");
-    let words = ["run", "loud.toml", "--task", "x", "--id", RUN];
+    project.write("scripted.toml", SCRIPTED);
+    project.write("worker.sh", PRINTER);
+    project.trust("scripted.toml");
+    let words = ["run", "scripted.toml", "--task", "x", "--id", RUN];
     project.run(words).succeeds();
     let served = Served::start(&project);
     let output = served.page("run/r-test/output").body;

@@ -1,7 +1,7 @@
 //! Which worker a step starts, and which it leaves to others.
 
 use testkit::Ran;
-use testkit::pipelines::PARTS;
+use testkit::pipelines::{PARTS, one_check};
 
 use super::fixture::{APPROVES, ONE, REVIEW, WORKED, World, began, done, well};
 
@@ -90,21 +90,8 @@ end = "completed"
 
 #[test]
 fn a_check_is_not_a_worker() {
-    let checks = r#"
-name  = "checks"
-about = "Check first."
-start = "checking"
-
-[stages.checking]
-check     = ["true"]
-on.passed = "complete"
-on.failed = "complete"
-
-[stages.complete]
-end = "completed"
-"#;
-    let world = World::with(checks);
-    refuses(&world, "step", 1, &["checking", "gatewright check"]);
+    let world = World::with(&one_check("\"true\""));
+    refuses(&world, "step", 1, &["testing", "gatewright check"]);
 }
 
 #[test]

@@ -6,30 +6,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::database::Server;
 use testkit::model::{Actor, bash, say};
+use testkit::pipelines::ONE;
 
 use super::world::{World, you_are};
 
 fn pipeline(runner: &str) -> String {
-    format!(
-        r#"
-name  = "one"
-about = "Have a text made."
-start = "making"
-
-[artifacts.made]
-path   = "made.md"
-format = "text"
-
-[stages.making]
-agent   = "maker"
-runner  = "{runner}"
-leaves  = ["made"]
-retry   = 0
-on.done = "complete"
-
-[stages.complete]
-end = "completed"
-"#
+    ONE.replace(
+        "on.done",
+        &format!("runner  = \"{runner}\"\nretry   = 0\non.done"),
     )
 }
 
@@ -38,14 +22,14 @@ fn the_workers_of_a_fleet_are_guarded_and_told_what_to_do() {
     let server = Server::start();
     let address = server.database("team");
     for runner in ["claude", "codex", "gemini"] {
-        let maker = you_are("maker");
+        let writer = you_are("writer");
         let world = World::planned(&pipeline(runner), |project| {
             let turns = [
                 bash(&format!("echo x > {}/evil", project.state().display())),
-                bash("echo text > made.md"),
+                bash("echo text > note.txt"),
                 say("MADE"),
             ];
-            vec![Actor::new(&maker, turns)]
+            vec![Actor::new(&writer, turns)]
         });
         let remote = TempDir::new().unwrap();
         let mut init = Command::new("git");
@@ -72,7 +56,7 @@ fn the_workers_of_a_fleet_are_guarded_and_told_what_to_do() {
             .succeeds();
         world.type_in(&["worker", "--fleet", "--once"]).succeeds();
 
-        let told = world.model.told(&maker);
+        let told = world.model.told(&writer);
         for words in ["Greet people", "GW-R23"] {
             assert!(told.contains(words), "{runner}: {words}\n{told}");
         }
@@ -83,7 +67,7 @@ fn the_workers_of_a_fleet_are_guarded_and_told_what_to_do() {
         assert_eq!(refused.count(), 1, "{runner}");
         assert!(!world.project.state().join("evil").exists(), "{runner}");
         world.type_in(&["verify", &run]).succeeds();
-        let branch = format!("gatewright/{run}-greet-people:made.md");
+        let branch = format!("gatewright/{run}-greet-people:note.txt");
         let made = Command::new("git")
             .arg("-C")
             .arg(origin)

@@ -2,7 +2,7 @@
 
 use testkit::Ran;
 use testkit::model::{Actor, bash, hold, say};
-use testkit::pipelines::MAKING;
+use testkit::pipelines::ONE;
 
 use super::world::{World, you_are};
 
@@ -25,19 +25,19 @@ fn kill_and_resume(world: &World, runner: &str) -> Ran {
 fn after_a_kill_the_same_conversation_goes_on_and_the_work_is_done_once() {
     // Gemini CLI says in the model's place that it was interrupted.
     for (runner, said_for_it) in [("claude", 0), ("codex", 0), ("gemini", 1)] {
-        let maker = you_are("maker");
-        let thinks = hold("THINKING", bash("echo text > made.md"));
+        let writer = you_are("writer");
+        let thinks = hold("THINKING", bash("echo text > note.txt"));
         let thinks = std::iter::repeat_n(thinks, 1 + said_for_it);
         let turns = [bash("echo once >> trace")].into_iter().chain(thinks);
         let turns = turns.chain([say("MADE")]);
-        let world = World::with(MAKING, [Actor::new(&maker, turns)]);
+        let world = World::with(ONE, [Actor::new(&writer, turns)]);
         let ran = kill_and_resume(&world, runner);
-        assert!(ran.stderr.contains("'maker'"), "{runner}\n{ran}");
+        assert!(ran.stderr.contains("'writer'"), "{runner}\n{ran}");
         assert_eq!(world.began().len(), 1, "{runner}\n{ran}");
         // It was told that it was interrupted, behind all that was said before.
-        let requests = world.model.requests_of(&maker);
+        let requests = world.model.requests_of(&writer);
         let resumed = &requests[requests.len() - 2];
-        assert_eq!(resumed.turns_taken(&maker), 1 + said_for_it, "{runner}");
+        assert_eq!(resumed.turns_taken(&writer), 1 + said_for_it, "{runner}");
         let news = resumed.news();
         assert!(news.contains("interrupted"), "{runner}\n{news}");
     }
@@ -46,10 +46,10 @@ fn after_a_kill_the_same_conversation_goes_on_and_the_work_is_done_once() {
 #[test]
 fn a_worker_that_was_killed_before_its_first_word_costs_no_attempt() {
     for runner in ["claude", "codex", "gemini"] {
-        let works = bash("echo once >> trace; echo text > made.md");
+        let works = bash("echo once >> trace; echo text > note.txt");
         let thinks = hold("THINKING", works);
         let turns = [thinks, say("MADE")];
-        let world = World::with(MAKING, [Actor::new(&you_are("maker"), turns)]);
+        let world = World::with(ONE, [Actor::new(&you_are("writer"), turns)]);
         let ran = kill_and_resume(&world, runner);
         assert_eq!(world.facts("retried").len(), 0, "{runner}\n{ran}");
     }

@@ -17,7 +17,7 @@ mod lists;
 mod messages;
 mod own_work;
 mod people;
-mod pipelines;
+pub(crate) mod pipelines;
 mod protected;
 mod seeds;
 mod sessions;

@@ -75,7 +75,7 @@ end = "failed"
 "#;
 
 /// An open stage, then the session's own work, and an end from which the run begins again.
-pub(super) const OPEN: &str = r#"
+pub(crate) const OPEN: &str = r#"
 name  = "open"
 about = "Look around, then work."
 start = "looking"

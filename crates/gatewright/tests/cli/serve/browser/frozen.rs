@@ -6,8 +6,8 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::Project;
 use testkit::browser::Browser;
+use testkit::pipelines::SCRIPTED;
 
-use super::super::alive::LONG;
 use super::super::server::Served;
 use crate::fixture::{PROGRAM, RUN, started};
 
@@ -17,10 +17,10 @@ pub(super) struct Owner(Child);
 impl Owner {
     /// Begins a run whose worker takes its time.
     pub(super) fn start(project: &Project, run: &str, task: &str) -> Self {
-        project.write("long.toml", LONG);
+        project.write("scripted.toml", SCRIPTED);
         project.write("worker.sh", "#!/bin/sh\necho I begin\nsleep 600\n");
-        project.trust("long.toml");
-        let mut command = project.command(["run", "long.toml", "--task", task, "--id", run]);
+        project.trust("scripted.toml");
+        let mut command = project.command(["run", "scripted.toml", "--task", task, "--id", run]);
         command.stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Self(command.spawn().unwrap())
