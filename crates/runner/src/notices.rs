@@ -110,3 +110,30 @@ fn path(state: &State, run: &RunId) -> PathBuf {
         .join("headless")
         .join(format!("{run}.notified"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let run = RunId::parse("r-1").unwrap();
+        let read = |event: &str| Told::read(&state, &run, event.to_owned());
+        let stored = r#"{"event":"e","targets":["t1","t2"]}"#;
+        let mut told = read("e");
+        assert!(told.targets.is_empty());
+        told.targets = vec!["t1".to_owned(), "t2".to_owned()];
+        told.write(&state, &run).unwrap();
+        assert_eq!(fs::read_to_string(path(&state, &run)).unwrap(), stored);
+        assert_eq!(read("e").targets, ["t1", "t2"]);
+        // Nobody knows of another event yet.
+        let other = read("f");
+        assert_eq!((other.event.as_str(), other.targets.len()), ("f", 0));
+        for damaged in ["", "[]", "{}", r#"{"event":"e"}"#] {
+            fs::write(path(&state, &run), damaged).unwrap();
+            assert!(read("e").targets.is_empty(), "{damaged}");
+        }
+    }
+}

@@ -262,4 +262,30 @@ mod tests {
         assert_eq!(difference.changed, std::slice::from_ref(&cargo));
         assert!(difference.new.is_empty() && world.knows(&cargo));
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let world = World::new();
+        let (state, project) = (&world.state, &world.project);
+        let hash = Hash([0xab; 32]);
+        let stored = format!(
+            "{{\n  \"folders\": [\n    \"/a b\",\n    \"/c\"\n  ],\n  \"programs\": {{\n    \"/a b/cargo\": \"{hash}\"\n  }}\n}}\n"
+        );
+        let accepted = Accepted {
+            folders: ["/a b", "/c"].map(PathBuf::from).into(),
+            programs: [(PathBuf::from("/a b/cargo"), hash)].into(),
+        };
+        let path = file(state, project);
+        keep(state, project, &accepted).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), stored);
+        assert_eq!(of_project(state, project), accepted);
+        // A damaged hash is that of no program; the folder stays known, so that nothing in it is accepted as new.
+        fs::write(&path, stored.replace(&hash.to_string(), "ab")).unwrap();
+        let read = of_project(state, project);
+        assert_eq!((read.folders, read.programs.len()), (accepted.folders, 0));
+        for damaged in ["", "[]", r#"{"folders":[]}"#, r#"{"programs":{}}"#] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(of_project(state, project), Accepted::default(), "{damaged}");
+        }
+    }
 }

@@ -323,4 +323,33 @@ mod tests {
         });
         assert_eq!(spent_since(&state, NOON).tokens, 800);
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let load = |text: &str| {
+            fs::write(caps_path(&state), text).unwrap();
+            Caps::load(&state)
+        };
+        let stored = r#"{"day":{"tokens":5,"cost_cents":null},"machine":{"tokens":null,"cost_cents":20},"machine_since":7}"#;
+        let caps = Caps {
+            day: Amounts {
+                tokens: Some(5),
+                cost_cents: None,
+            },
+            machine: Amounts {
+                tokens: None,
+                cost_cents: Some(20),
+            },
+            machine_since: Some(Time(7)),
+        };
+        assert_eq!(load(stored).unwrap(), caps);
+        caps.save(&state).unwrap();
+        assert_eq!(fs::read_to_string(caps_path(&state)).unwrap(), stored);
+        // Another version may say less, or more.
+        assert_eq!(load("{}").unwrap(), Caps::default());
+        let other = r#"{"day":{"tokens":5,"more":1},"machine_since":null,"more":1}"#;
+        assert_eq!(load(other).unwrap().day, caps.day);
+    }
 }

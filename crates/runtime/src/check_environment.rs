@@ -344,4 +344,56 @@ mod tests {
         assert_eq!(chosen(&state, &project, &script), environment("/a"));
         assert_eq!(chosen(&state, &project, &agent), environment("/a"));
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let project = Project::find(folder.path()).unwrap();
+        for (origin, word) in [
+            (Origin::Person, "person"),
+            (Origin::Unattended, "unattended"),
+            (Origin::System, "system"),
+        ] {
+            let environment = SavedEnvironment {
+                origin,
+                inside: BTreeSet::from(["/p/node_modules/.bin/tsc".to_owned()]),
+                ..environment("/a")
+            };
+            // Journals have the hash of these bytes.
+            let text = format!(
+                "{{\n  \"origin\": \"{word}\",\n  \"variables\": {{\n    \"PATH\": \"/a\"\n  }},\n  \"inside\": [\n    \"/p/node_modules/.bin/tsc\"\n  ]\n}}\n"
+            );
+            assert_eq!(environment.text(), text);
+            assert_eq!(SavedEnvironment::parse(&text), Some(environment.clone()));
+            let given = Given {
+                environment,
+                at: Time(7),
+                by: "ada".to_owned(),
+            };
+            let hash = give(&state, &project, &given).unwrap();
+            let stored = format!(
+                "{{\n  \"environment\": \"{hash}\",\n  \"at\": 7,\n  \"by\": \"ada\"\n}}\n"
+            );
+            let path = super::given(&state, &project);
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), stored);
+            assert_eq!(of_project(&state, &project), Some(given));
+            for damaged in ["{", "[]", "{}", &stored.replace("7", "\"7\"")] {
+                std::fs::write(&path, damaged).unwrap();
+                assert_eq!(of_project(&state, &project), None, "{damaged}");
+            }
+        }
+        // A later version may say more.
+        let more = r#"{"origin":"person","variables":{},"inside":[],"more":1}"#;
+        assert!(SavedEnvironment::parse(more).is_some());
+        for damaged in [
+            "",
+            "[]",
+            r#"{"origin":"agent","variables":{},"inside":[]}"#,
+            r#"{"origin":"person","variables":{"A":1},"inside":[]}"#,
+            r#"{"origin":"person","variables":{}}"#,
+        ] {
+            assert_eq!(SavedEnvironment::parse(damaged), None, "{damaged}");
+        }
+    }
 }

@@ -374,4 +374,37 @@ mod tests {
         fs::write(path(&state, &run), "{").unwrap();
         assert!(DriveSettings::load(&state, &run).is_err());
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let stored = r#"{"runner":"codex","stand_in":"/bin/agent","answers":{"approval":"approve"},"given_by":"ada","notify":"say","notify_more":["tell"],"not_before":7,"deliver":{"as":"pull-request","remote":"fork","request":["make"]}}"#;
+        let settings = DriveSettings::from_text(stored).unwrap();
+        assert_eq!(settings.notify, ["say", "tell"]);
+        assert_eq!(settings.deliver.deliver, Some(Deliver::PullRequest));
+        assert_eq!(settings.to_text(), stored);
+        let defaults = r#"{"runner":"claude","stand_in":null,"answers":{},"given_by":"","notify":null,"notify_more":[],"not_before":null,"deliver":{"as":null,"remote":null,"request":[]}}"#;
+        assert_eq!(DriveSettings::default().to_text(), defaults);
+        assert_eq!(
+            DriveSettings::from_text(defaults),
+            Some(DriveSettings::default())
+        );
+        let more = defaults
+            .replace('{', r#"{"more":1,"#)
+            .replace(r#"{"more":1,}"#, "{}");
+        assert_eq!(
+            DriveSettings::from_text(&more),
+            Some(DriveSettings::default())
+        );
+        for (old, new) in [
+            ("approval", "../x"),
+            (r#""approve""#, "1"),
+            ("given_by", "by"),
+            ("pull-request", "letter"),
+            (r#""make""#, "1"),
+            ("{", "["),
+        ] {
+            let damaged = stored.replace(old, new);
+            assert_eq!(DriveSettings::from_text(&damaged), None, "{damaged}");
+        }
+    }
 }

@@ -191,4 +191,50 @@ mod tests {
                 .is_err()
         );
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let stored = |source: &str| {
+            format!(r#"{{"source":{source},"machine":"abcd","name":"build","labels":["gpu"]}}"#)
+        };
+        for (source, expected) in [
+            (
+                r#"{"address":"postgres://db/team"}"#,
+                AddressSource::Text("postgres://db/team".to_owned()),
+            ),
+            (
+                r#"{"variable":"FLEET"}"#,
+                AddressSource::Variable("FLEET".to_owned()),
+            ),
+            (
+                r#"{"file":"/run/secrets/fleet"}"#,
+                AddressSource::File("/run/secrets/fleet".into()),
+            ),
+        ] {
+            fs::write(path_of(&state), stored(source)).unwrap();
+            let read = FleetMembership::load(&state).unwrap().unwrap();
+            assert!(read == membership(expected), "{source}");
+            read.save(&state).unwrap();
+            let written = fs::read_to_string(path_of(&state)).unwrap();
+            assert_eq!(written, stored(source));
+        }
+        // A later version may say more.
+        let more = r#"{"source":{"variable":"FLEET","more":1},"machine":"abcd","name":"build","labels":["gpu"],"more":1}"#;
+        fs::write(path_of(&state), more).unwrap();
+        assert!(FleetMembership::load(&state).unwrap().is_some());
+        for damaged in [
+            "",
+            "null",
+            "[]",
+            r#"{"source":{},"machine":"a","name":"b","labels":[]}"#,
+            r#"{"source":{"variable":"F"},"name":"b","labels":[]}"#,
+            r#"{"source":{"variable":"F"},"machine":"a","name":"b","labels":[1]}"#,
+            r#"{"source":{"variable":"F"},"machine":"a","name":"b"}"#,
+        ] {
+            fs::write(path_of(&state), damaged).unwrap();
+            assert!(FleetMembership::load(&state).is_err(), "{damaged}");
+        }
+    }
 }

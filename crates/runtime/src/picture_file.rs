@@ -110,3 +110,35 @@ pub(crate) fn parse_picture(value: &Value) -> Option<TreePicture> {
         files: files.map(|(path, it)| (path.clone(), side(it))).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let stored =
+            r#"{"commit":"c1","files":{"a":null,"b":{"text":"x\n"},"c":{"unseen":"large"}}}"#;
+        let picture = TreePicture {
+            commit: "c1".to_owned(),
+            files: BTreeMap::from([
+                ("a".to_owned(), Side::Absent),
+                ("b".to_owned(), Side::Text("x\n".to_owned())),
+                ("c".to_owned(), Side::Unseen("large".to_owned())),
+            ]),
+        };
+        let read = parse_picture(&serde_json::from_str(stored).unwrap()).unwrap();
+        assert_eq!(
+            (&read.commit, &read.files),
+            (&picture.commit, &picture.files)
+        );
+        assert_eq!(picture_json(&picture, &[]).to_string(), stored);
+        // A picture of a step says more.
+        let more = r#"{"commit":"c1","files":{},"folder":"/w"}"#;
+        assert!(parse_picture(&serde_json::from_str(more).unwrap()).is_some());
+        for damaged in ["null", "[]", r#"{"files":{}}"#, r#"{"commit":"c1"}"#] {
+            let value = serde_json::from_str(damaged).unwrap();
+            assert!(parse_picture(&value).is_none(), "{damaged}");
+        }
+    }
+}

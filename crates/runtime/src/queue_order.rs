@@ -130,4 +130,22 @@ mod tests {
         fs::write(path(&state), "[]").unwrap();
         assert!(QueueOrder::load(&state).is_err());
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let stored = r#"{"first":["r-b","r-a"]}"#;
+        QueueOrder(ids("r-b r-a")).save(&state).unwrap();
+        assert_eq!(fs::read_to_string(path(&state)).unwrap(), stored);
+        fs::write(path(&state), stored.replace('{', "{\"more\":1,")).unwrap();
+        assert_eq!(
+            QueueOrder::load(&state).unwrap(),
+            QueueOrder(ids("r-b r-a"))
+        );
+        for damaged in ["", "{}", r#"{"first":["../x"]}"#, r#"{"first":[1]}"#] {
+            fs::write(path(&state), damaged).unwrap();
+            assert!(QueueOrder::load(&state).is_err(), "{damaged}");
+        }
+    }
 }

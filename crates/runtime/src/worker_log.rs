@@ -449,4 +449,22 @@ mod tests {
         assert!(lines.iter().all(|line| line.text.len() < LONGEST_LINE + 20));
         assert_eq!(lines.len(), 2);
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let mut log = WorkerLog::open(&state, head(3), &[]);
+        log.line(b"one");
+        let path = log.path.clone();
+        let text = fs::read_to_string(&path).unwrap();
+        let stored = r#"{"run":"r-1","dispatch":"d3","agent":"writer","runner":"claude","folder":"/home/ada/hello"}"#;
+        assert_eq!(text.lines().next(), Some(stored));
+        fs::write(&path, stored.replace('{', "{\"more\":1,")).unwrap();
+        assert_eq!(read_head(&path), Some(head(3)));
+        for (old, new) in [("d3", "3"), ("r-1", "../x"), ("folder", "place")] {
+            fs::write(&path, stored.replace(old, new)).unwrap();
+            assert_eq!(read_head(&path), None, "{new}");
+        }
+    }
 }

@@ -165,4 +165,31 @@ mod tests {
         keep(&state, &wrapper, "1.2.3", NOW);
         assert_eq!(known(&state, &wrapper, NOW), None, "a shell");
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().join("state"));
+        let program = folder.path().join("agent");
+        fs::write(&program, b"\x7fELF one").unwrap();
+        let (path, stamp) = identity(&program).unwrap();
+        let stored = format!(
+            r#"{{"{path}":{{"stamp":"{stamp}","said":"1.2.3","asked_at":{}}}}}"#,
+            NOW.0
+        );
+        keep(&state, &program, "1.2.3", NOW);
+        assert_eq!(fs::read_to_string(file(&state)).unwrap(), stored);
+        fs::write(
+            file(&state),
+            stored.replace("{\"stamp", "{\"more\":1,\"stamp"),
+        )
+        .unwrap();
+        assert_eq!(known(&state, &program, NOW), Some("1.2.3".to_owned()));
+        for damaged in ["", "[]", "null", &stored.replace("said", "told")] {
+            fs::write(file(&state), damaged).unwrap();
+            assert_eq!(known(&state, &program, NOW), None, "{damaged}");
+            keep(&state, &program, "1.2.3", NOW);
+            assert!(known(&state, &program, NOW).is_some(), "{damaged}");
+        }
+    }
 }

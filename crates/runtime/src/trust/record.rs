@@ -151,3 +151,40 @@ fn read(path: &Path) -> Option<TrustRecord> {
             .collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = State::new(folder.path().to_owned());
+        let subject = Subject {
+            path: "/a/p.toml".into(),
+            files: store::Files::single("p.toml", b"x"),
+            scripts: Vec::new(),
+            settings: None,
+        };
+        let record = keep(&state, &subject, Time(7), &Who::Engine).unwrap();
+        let path = file(&state, record.hash);
+        let (name, piece) = (Who::Engine.name(), evidence::hash(b"x"));
+        let stored = format!(
+            "{{\n  \"path\": \"/a/p.toml\",\n  \"at\": 7,\n  \"by\": \"{name}\",\n  \"pieces\": [\n    {{\n      \"path\": \"p.toml\",\n      \"bytes\": 1,\n      \"hash\": \"{piece}\"\n    }}\n  ],\n  \"texts\": {{\n    \"p.toml\": \"x\"\n  }}\n}}\n"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), stored);
+        assert_eq!(read(&path), Some(record));
+        fs::write(&path, stored.replacen('{', "{\"more\": 1,", 1)).unwrap();
+        assert!(is_trusted(&state, &subject));
+        for (old, new) in [
+            ("\"at\"", "\"on\""),
+            (piece.to_string().as_str(), "ab"),
+            ("\"bytes\": 1", "\"bytes\": \"1\""),
+            ("}\n", ""),
+        ] {
+            fs::write(&path, stored.replace(old, new)).unwrap();
+            assert_eq!(read(&path), None, "{new}");
+            assert!(!is_trusted(&state, &subject), "{new}");
+        }
+    }
+}

@@ -236,4 +236,38 @@ mod tests {
         fs::write(&record.path, [0xff, 0xfe]).unwrap();
         assert_eq!(ViewRecord::read(&state, &run).of(&path), None);
     }
+
+    #[test]
+    fn stored_bytes_are_read_and_written_as_they_always_were() {
+        let (_folder, state, run) = place();
+        let mut record = ViewRecord::read(&state, &run);
+        let (view, log) = (
+            InsidePath::parse("a \"b\"").unwrap(),
+            InsidePath::parse("log").unwrap(),
+        );
+        let print = Some(TextFingerprint(u64::MAX));
+        let written = WrittenView {
+            print,
+            ..read_written()
+        };
+        let grows = WrittenView {
+            print: None,
+            ..written
+        };
+        record.set(&view, Some(written));
+        record.set(&log, Some(grows));
+        record.save().unwrap();
+        let text = fs::read_to_string(&record.path).unwrap();
+        let stored = r#"[["a \"b\"","1 2 3 4",18446744073709551615],["log","1 2 3 4",null]]"#;
+        assert_eq!(text.lines().nth(1), Some(stored));
+        assert_eq!(ViewRecord::read(&state, &run).of(&view), Some(&written));
+        for damaged in [
+            "{}",
+            r#"[["log","1 2",null]]"#,
+            r#"[["log","1 2 3 4","x"]]"#,
+        ] {
+            fs::write(&record.path, text.replace(stored, damaged)).unwrap();
+            assert_eq!(ViewRecord::read(&state, &run).of(&log), None, "{damaged}");
+        }
+    }
 }
