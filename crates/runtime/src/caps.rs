@@ -9,7 +9,8 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 use engine::{Time, Usage};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::state::{self, State};
@@ -17,17 +18,20 @@ use crate::state::{self, State};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The caps that a person has set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Caps {
     /// For any 24 hours.
     pub day: Amounts,
     /// For all since a person set it.
     pub machine: Amounts,
+    #[serde(with = "crate::serde_names")]
     pub machine_since: Option<Time>,
 }
 
 /// Amounts; absent ones have no cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Amounts {
     pub tokens: Option<u64>,
     pub cost_cents: Option<u64>,
@@ -72,17 +76,6 @@ impl Amounts {
         let tokens = self.tokens.filter(|cap| spent.tokens >= *cap);
         cost.or_else(|| tokens.map(|cap| format!("tokens {} of {cap}", spent.tokens)))
     }
-
-    fn json(self) -> Value {
-        json!({ "tokens": self.tokens, "cost_cents": self.cost_cents })
-    }
-
-    fn parse(value: &Value) -> Self {
-        Self {
-            tokens: value["tokens"].as_u64(),
-            cost_cents: value["cost_cents"].as_u64(),
-        }
-    }
 }
 
 impl Caps {
@@ -96,25 +89,16 @@ impl Caps {
             }
             Err(cause) => return Err(Failure::file("read", &path)(cause)),
         };
-        let value: Value = serde_json::from_str(&text).map_err(|_| {
+        serde_json::from_str(&text).map_err(|_| {
             Failure::store(format!("cannot read {}", path.display()))
                 .hint("remove it, and set the caps again with `gatewright caps`")
-        })?;
-        Ok(Self {
-            day: Amounts::parse(&value["day"]),
-            machine: Amounts::parse(&value["machine"]),
-            machine_since: value["machine_since"].as_u64().map(Time),
         })
     }
 
     pub fn save(&self, state: &State) -> Result<(), Failure> {
         let path = caps_path(state);
-        let value = json!({
-            "day": self.day.json(),
-            "machine": self.machine.json(),
-            "machine_since": self.machine_since.map(|since| since.0),
-        });
-        state::write_durably(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+        state::write_durably(&path, &json!(self).to_string())
+            .map_err(Failure::file("write to", &path))
     }
 }
 
@@ -351,5 +335,9 @@ mod tests {
         assert_eq!(load("{}").unwrap(), Caps::default());
         let other = r#"{"day":{"tokens":5,"more":1},"machine_since":null,"more":1}"#;
         assert_eq!(load(other).unwrap().day, caps.day);
+        // What is not an amount may have been meant as a cap.
+        for damaged in [r#"{"day":{"tokens":"5"}}"#, r#"{"machine":5}"#, "null"] {
+            assert!(load(damaged).is_err(), "{damaged}");
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! Enrolment: small files in the state folder. A hook reads them before it opens anything else, to
 //! see whether its session or project belongs to Gatewright.
+//!
+//! Their JSON is read and written by hand and not with `serde_names`: every hook reads one of them, and its
+//! instructions are counted by `cargo xtask bench`.
 
 use std::collections::BTreeMap;
 use std::fs;

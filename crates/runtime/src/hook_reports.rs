@@ -1,7 +1,8 @@
 //! What the hooks of a fleet's worker decided on this machine, for the orchestrator: it tells the run's store, which may be
 //! away while a hook decides.
 //!
-//! A report is the event, and the engine decides about it again. Each has a key, so it counts once.
+//! A report is the event, and the engine decides about it again. Each has a key, so it counts once. Hooks write them, so
+//! their JSON is made by hand, as that of `enrolment` is.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

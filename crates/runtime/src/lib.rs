@@ -61,6 +61,7 @@ pub mod run_check;
 pub mod run_details;
 mod run_environment;
 pub mod runners;
+mod serde_names;
 pub mod session_run;
 pub mod shipped_copy;
 pub mod shipping;
