@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::state::{self, State};
@@ -11,13 +12,20 @@ use crate::state::{self, State};
 const FILE: &str = "fleet.json";
 
 /// Where the address of the database is. Only the first one has the password in our file.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum AddressSource {
-    Text(String),
+    Text {
+        address: String,
+    },
     /// An environment variable.
-    Variable(String),
+    Variable {
+        variable: String,
+    },
     /// A file that somebody else looks after, such as a mounted secret.
-    File(PathBuf),
+    File {
+        file: PathBuf,
+    },
 }
 
 /// Has this machine joined a fleet? Looks at one file, and reads nothing.
@@ -26,7 +34,7 @@ pub fn is_joined(state: &State) -> bool {
 }
 
 /// What this machine is in its fleet.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetMembership {
     pub source: AddressSource,
     /// The machine's id, which no other machine has.
@@ -40,30 +48,14 @@ impl AddressSource {
     /// The address as it is now.
     pub fn read(&self) -> Result<String, Failure> {
         let text = match self {
-            Self::Text(text) => text.clone(),
-            Self::Variable(name) => std::env::var(name).map_err(|_| {
+            Self::Text { address } => address.clone(),
+            Self::Variable { variable: name } => std::env::var(name).map_err(|_| {
                 Failure::settings(format!("the variable {name} has no address"))
                     .hint(format!("set {name} to the address of the fleet's database"))
             })?,
-            Self::File(path) => private_text(path)?,
+            Self::File { file } => private_text(file)?,
         };
         Ok(text.trim().to_owned())
-    }
-
-    fn to_json(&self) -> Value {
-        match self {
-            Self::Text(text) => json!({ "address": text }),
-            Self::Variable(name) => json!({ "variable": name }),
-            Self::File(path) => json!({ "file": path }),
-        }
-    }
-
-    fn from_json(value: &Value) -> Option<Self> {
-        let text = |key: &str| value[key].as_str().map(str::to_owned);
-        text("address")
-            .map(Self::Text)
-            .or_else(|| text("variable").map(Self::Variable))
-            .or_else(|| text("file").map(|path| Self::File(path.into())))
     }
 }
 
@@ -76,24 +68,17 @@ impl FleetMembership {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(Failure::file("read", &path)(cause)),
         };
-        let value: Value = serde_json::from_str(&text).unwrap_or_default();
-        let unreadable = || {
+        serde_json::from_str(&text).map(Some).map_err(|_| {
             Failure::store(format!("cannot read {}", path.display()))
                 .hint("remove it, and join again with `gatewright fleet join`")
-        };
-        Self::from_json(&value).ok_or_else(unreadable).map(Some)
+        })
     }
 
     /// Only this user can read the file.
     pub fn save(&self, state: &State) -> Result<(), Failure> {
-        let value = json!({
-            "source": self.source.to_json(),
-            "machine": self.machine,
-            "name": self.name,
-            "labels": self.labels,
-        });
         let path = path_of(state);
-        state::write_durably(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+        state::write_durably(&path, &json!(self).to_string())
+            .map_err(Failure::file("write to", &path))
     }
 
     /// Forgets the fleet.
@@ -105,18 +90,6 @@ impl FleetMembership {
             }
             Ok(()) | Err(_) => Ok(()),
         }
-    }
-
-    fn from_json(value: &Value) -> Option<Self> {
-        let text = |key: &str| value[key].as_str().map(str::to_owned);
-        let labels = value["labels"].as_array()?.iter();
-        let labels = labels.map(|label| label.as_str().map(str::to_owned));
-        Some(Self {
-            source: AddressSource::from_json(&value["source"])?,
-            machine: text("machine")?,
-            name: text("name")?,
-            labels: labels.collect::<Option<_>>()?,
-        })
     }
 }
 
@@ -158,9 +131,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().to_owned());
         for source in [
-            AddressSource::Text("postgres://ada:x@db/team".to_owned()),
-            AddressSource::Variable("FLEET".to_owned()),
-            AddressSource::File("/run/secrets/fleet".into()),
+            AddressSource::Text {
+                address: "postgres://ada:x@db/team".to_owned(),
+            },
+            AddressSource::Variable {
+                variable: "FLEET".to_owned(),
+            },
+            AddressSource::File {
+                file: "/run/secrets/fleet".into(),
+            },
         ] {
             let kept = membership(source);
             kept.save(&state).unwrap();
@@ -180,15 +159,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("address");
         fs::write(&path, "postgres://ada:x@db/team\n").unwrap();
-        let source = AddressSource::File(path.clone());
+        let source = AddressSource::File { file: path.clone() };
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(source.read().is_err());
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(source.read().unwrap(), "postgres://ada:x@db/team");
         assert!(
-            AddressSource::Variable("NO_SUCH_VARIABLE_HERE".to_owned())
-                .read()
-                .is_err()
+            AddressSource::Variable {
+                variable: "NO_SUCH_VARIABLE_HERE".to_owned()
+            }
+            .read()
+            .is_err()
         );
     }
 
@@ -202,15 +183,21 @@ mod tests {
         for (source, expected) in [
             (
                 r#"{"address":"postgres://db/team"}"#,
-                AddressSource::Text("postgres://db/team".to_owned()),
+                AddressSource::Text {
+                    address: "postgres://db/team".to_owned(),
+                },
             ),
             (
                 r#"{"variable":"FLEET"}"#,
-                AddressSource::Variable("FLEET".to_owned()),
+                AddressSource::Variable {
+                    variable: "FLEET".to_owned(),
+                },
             ),
             (
                 r#"{"file":"/run/secrets/fleet"}"#,
-                AddressSource::File("/run/secrets/fleet".into()),
+                AddressSource::File {
+                    file: "/run/secrets/fleet".into(),
+                },
             ),
         ] {
             fs::write(path_of(&state), stored(source)).unwrap();

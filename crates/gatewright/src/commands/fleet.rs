@@ -111,10 +111,13 @@ impl Fleet {
     }
 
     fn source(&self) -> Option<AddressSource> {
-        let text = self.address.clone().map(AddressSource::Text);
-        let variable = || self.variable.clone().map(AddressSource::Variable);
-        let file = || self.file.clone().map(AddressSource::File);
-        text.or_else(variable).or_else(file)
+        let text = self.address.clone();
+        let text = text.map(|address| AddressSource::Text { address });
+        let variable = self.variable.clone();
+        let variable = variable.map(|variable| AddressSource::Variable { variable });
+        let file = self.file.clone();
+        let file = file.map(|file| AddressSource::File { file });
+        text.or(variable).or(file)
     }
 
     #[cfg(not(feature = "fleet"))]
