@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use engine::{CheckedProgram, Hash, ProgramPlace};
 use evidence::Project;
 use evidence::check::{AcceptedPrograms, program};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::check_environment::{self, SavedEnvironment};
 use crate::failure::Failure;
@@ -157,33 +158,34 @@ impl Reader {
     }
 }
 
+/// As it is stored. A program whose hash cannot be read is not accepted.
+#[derive(Serialize, Deserialize)]
+struct StoredPrograms {
+    folders: Vec<String>,
+    programs: BTreeMap<String, String>,
+}
+
 fn keep(state: &State, project: &Project, accepted: &Accepted) -> Result<(), Failure> {
-    let programs: BTreeMap<String, String> = accepted
-        .programs
-        .iter()
-        .map(|(path, hash)| (path.to_string_lossy().into_owned(), hash.to_string()))
-        .collect();
-    let folders: Vec<_> = accepted
-        .folders
-        .iter()
-        .map(|it| it.to_string_lossy())
-        .collect();
-    let value = json!({ "folders": folders, "programs": programs });
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let programs = accepted.programs.iter();
+    let stored = StoredPrograms {
+        folders: accepted.folders.iter().map(|it| text(it)).collect(),
+        programs: programs
+            .map(|(path, hash)| (text(path), hash.to_string()))
+            .collect(),
+    };
     let path = file(state, project);
-    state::write_durably(&path, &views::json_text(&value)).map_err(Failure::file("write to", &path))
+    state::write_durably(&path, &views::json_text(&json!(stored)))
+        .map_err(Failure::file("write to", &path))
 }
 
 fn parse(text: &str) -> Option<Accepted> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let folders = value["folders"].as_array()?.iter();
-    let programs = value["programs"].as_object()?.iter();
+    let stored: StoredPrograms = serde_json::from_str(text).ok()?;
+    let programs = stored.programs.into_iter();
     Some(Accepted {
-        folders: folders
-            .filter_map(Value::as_str)
-            .map(PathBuf::from)
-            .collect(),
+        folders: stored.folders.into_iter().map(PathBuf::from).collect(),
         programs: programs
-            .filter_map(|(path, hash)| Some((PathBuf::from(path), Hash::parse(hash.as_str()?)?)))
+            .filter_map(|(path, hash)| Some((PathBuf::from(path), Hash::parse(&hash)?)))
             .collect(),
     })
 }

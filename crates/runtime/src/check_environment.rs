@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use engine::{Hash, Run, Time, Who};
 use evidence::Project;
 use evidence::check::{self, SearchPath};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::caller;
 use crate::failure::Failure;
@@ -22,7 +23,9 @@ const FOLDER: &str = "environments";
 const REMEDY: &str = "have a person type `gatewright trust --environment` in the project";
 
 /// An environment for checks. The same one always has the same hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// Invariant: its fields are stored in this order. Journals have the hash of these bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedEnvironment {
     pub origin: Origin,
     /// PATH, HOME and those of two short lists that were set.
@@ -32,7 +35,8 @@ pub struct SavedEnvironment {
 }
 
 /// Whose environment it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// That of a person at a terminal.
     Person,
@@ -50,11 +54,6 @@ impl Origin {
             Self::System => "system",
         }
     }
-
-    fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Person, Self::Unattended, Self::System];
-        all.into_iter().find(|origin| origin.word() == word)
-    }
 }
 
 /// The environment of a project, with who gave it and when.
@@ -63,6 +62,22 @@ pub struct Given {
     pub environment: SavedEnvironment,
     pub at: Time,
     pub by: String,
+}
+
+/// The same as it is stored: the environment has a file of its own.
+#[derive(Serialize, Deserialize)]
+struct GivenRecord {
+    #[serde(with = "crate::serde_names")]
+    environment: Hash,
+    #[serde(with = "crate::serde_names")]
+    at: Time,
+    by: String,
+}
+
+impl GivenRecord {
+    fn read(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    }
 }
 
 impl SavedEnvironment {
@@ -136,12 +151,7 @@ impl SavedEnvironment {
     }
 
     fn text(&self) -> String {
-        let value = json!({
-            "origin": self.origin.word(),
-            "variables": self.variables,
-            "inside": self.inside,
-        });
-        views::json_text(&value)
+        views::json_text(&json!(self))
     }
 
     pub fn hash(&self) -> Hash {
@@ -149,17 +159,7 @@ impl SavedEnvironment {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let variables = value["variables"].as_object()?.iter();
-        let inside = value["inside"].as_array()?.iter();
-        Some(Self {
-            origin: Origin::parse(value["origin"].as_str()?)?,
-            variables: variables
-                .map(|(name, value)| Some((name.clone(), text(value)?)))
-                .collect::<Option<_>>()?,
-            inside: inside.map(text).collect::<Option<_>>()?,
-        })
+        serde_json::from_str(text).ok()
     }
 }
 
@@ -225,12 +225,11 @@ pub fn chosen(state: &State, project: &Project, by: &Who) -> SavedEnvironment {
 
 /// The environment that was given to this project.
 pub fn of_project(state: &State, project: &Project) -> Option<Given> {
-    let text = std::fs::read_to_string(given(state, project)).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
+    let record = GivenRecord::read(&given(state, project))?;
     Some(Given {
-        environment: read(state, Hash::parse(value["environment"].as_str()?)?)?,
-        at: Time(value["at"].as_u64()?),
-        by: value["by"].as_str()?.to_owned(),
+        environment: read(state, record.environment)?,
+        at: record.at,
+        by: record.by,
     })
 }
 
@@ -238,8 +237,12 @@ pub fn of_project(state: &State, project: &Project) -> Option<Given> {
 pub fn give(state: &State, project: &Project, new: &Given) -> Result<Hash, Failure> {
     let hash = keep(state, &new.environment)?;
     let path = given(state, project);
-    let value = json!({ "environment": hash.to_string(), "at": new.at.0, "by": new.by });
-    state::write_durably(&path, &views::json_text(&value))
+    let record = GivenRecord {
+        environment: hash,
+        at: new.at,
+        by: new.by.clone(),
+    };
+    state::write_durably(&path, &views::json_text(&json!(record)))
         .map_err(Failure::file("write to", &path))?;
     Ok(hash)
 }
@@ -254,12 +257,9 @@ pub fn forget(state: &State, used: &BTreeSet<Hash>) {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
     let is_project = |path: &&PathBuf| path.extension().is_some_and(|end| end == "project");
-    let given = paths.iter().filter(is_project).filter_map(|path| {
-        let text = std::fs::read_to_string(path).ok()?;
-        let value: Value = serde_json::from_str(&text).ok()?;
-        Hash::parse(value["environment"].as_str()?)
-    });
-    let given: BTreeSet<Hash> = given.collect();
+    let given = paths.iter().filter(is_project);
+    let given = given.filter_map(|path| GivenRecord::read(path));
+    let given: BTreeSet<Hash> = given.map(|record| record.environment).collect();
     for path in &paths {
         let hash = path
             .file_name()
