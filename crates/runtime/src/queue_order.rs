@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use engine::{RunId, Status};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::RunSummary;
 
 use crate::failure::Failure;
@@ -21,8 +22,11 @@ pub enum QueuePlace {
 }
 
 /// These runs come first, in this order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueueOrder(Vec<RunId>);
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueOrder {
+    #[serde(with = "crate::serde_names")]
+    first: Vec<RunId>,
+}
 
 impl QueueOrder {
     /// The stored order. Without a file nobody has chosen one.
@@ -33,7 +37,7 @@ impl QueueOrder {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(cause) => return Err(Failure::file("read", &path)(cause)),
         };
-        parse(&text).ok_or_else(|| {
+        serde_json::from_str(&text).map_err(|_| {
             Failure::store(format!("cannot read the order in {}", path.display()))
                 .hint("remove the file; the oldest run is then the first")
         })
@@ -46,18 +50,17 @@ impl QueueOrder {
 
     pub fn save(&self, state: &State) -> Result<(), Failure> {
         let path = path(state);
-        let runs: Vec<&str> = self.0.iter().map(RunId::as_str).collect();
-        state::write_durably(&path, &json!({ "first": runs }).to_string())
+        state::write_durably(&path, &json!(self).to_string())
             .map_err(Failure::file("write to", &path))
     }
 
     /// Puts the runs, newest first as the store lists them, into their order.
     pub fn sort(&self, runs: &mut [RunSummary]) {
         let place = |run: &RunSummary| {
-            let chosen = self.0.iter().position(|id| *id == run.id);
+            let chosen = self.first.iter().position(|id| *id == run.id);
             // Who has begun goes on before anybody begins.
             let begun = run.status == Status::Queued;
-            (begun, chosen.unwrap_or(self.0.len()), run.started_at)
+            (begun, chosen.unwrap_or(self.first.len()), run.started_at)
         };
         // Of two that were queued within one millisecond, the store's order tells the older one.
         runs.reverse();
@@ -77,15 +80,8 @@ impl QueueOrder {
             return None;
         }
         rest.insert(at, run.clone());
-        Some(Self(rest))
+        Some(Self { first: rest })
     }
-}
-
-fn parse(text: &str) -> Option<QueueOrder> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let runs = value["first"].as_array()?.iter();
-    let runs = runs.map(|run| RunId::parse(run.as_str()?).ok());
-    Some(QueueOrder(runs.collect::<Option<_>>()?))
 }
 
 fn path(state: &State) -> PathBuf {
@@ -95,6 +91,10 @@ fn path(state: &State) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn order(words: &str) -> QueueOrder {
+        QueueOrder { first: ids(words) }
+    }
 
     fn ids(words: &str) -> Vec<RunId> {
         let words = words.split_whitespace();
@@ -114,7 +114,7 @@ mod tests {
             ("r-a", before("r-x"), None),
             ("r-x", QueuePlace::First, None),
         ] {
-            let expected = expected.map(|words| QueueOrder(ids(words)));
+            let expected = expected.map(order);
             assert_eq!(of(run, place.clone()), expected, "{run} {place:?}");
         }
     }
@@ -124,9 +124,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().to_owned());
         assert_eq!(QueueOrder::load(&state).unwrap(), QueueOrder::default());
-        let order = QueueOrder(ids("r-b r-a"));
-        order.save(&state).unwrap();
-        assert_eq!(QueueOrder::load(&state).unwrap(), order);
+        let kept = order("r-b r-a");
+        kept.save(&state).unwrap();
+        assert_eq!(QueueOrder::load(&state).unwrap(), kept);
         fs::write(path(&state), "[]").unwrap();
         assert!(QueueOrder::load(&state).is_err());
     }
@@ -136,13 +136,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().to_owned());
         let stored = r#"{"first":["r-b","r-a"]}"#;
-        QueueOrder(ids("r-b r-a")).save(&state).unwrap();
+        order("r-b r-a").save(&state).unwrap();
         assert_eq!(fs::read_to_string(path(&state)).unwrap(), stored);
         fs::write(path(&state), stored.replace('{', "{\"more\":1,")).unwrap();
-        assert_eq!(
-            QueueOrder::load(&state).unwrap(),
-            QueueOrder(ids("r-b r-a"))
-        );
+        assert_eq!(QueueOrder::load(&state).unwrap(), order("r-b r-a"));
         for damaged in ["", "{}", r#"{"first":["../x"]}"#, r#"{"first":[1]}"#] {
             fs::write(path(&state), damaged).unwrap();
             assert!(QueueOrder::load(&state).is_err(), "{damaged}");

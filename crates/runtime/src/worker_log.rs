@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::clock;
 use crate::state::State;
 use engine::{AgentName, DispatchId, RunId, Time};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// A file of this size becomes the earlier half, and the earlier one is dropped.
 const HALF: u64 = 4 * 1024 * 1024;
@@ -34,10 +35,13 @@ const TAIL: u64 = 2 * LONGEST_LINE as u64;
 const FOLDER: &str = "logs";
 
 /// Whose output it is. The first line of each file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogHead {
+    #[serde(with = "crate::serde_names")]
     pub run: RunId,
+    #[serde(with = "crate::serde_names")]
     pub dispatch: DispatchId,
+    #[serde(with = "crate::serde_names")]
     pub agent: AgentName,
     pub runner: String,
     /// Where the program was started.
@@ -108,7 +112,7 @@ impl WorkerLog {
         let length = self.file.as_ref().and_then(|file| file.metadata().ok());
         self.size = length.map_or(0, |it| it.len());
         if self.size == 0 {
-            self.write(&format!("{}\n", self.head.json()));
+            self.write(&format!("{}\n", json!(self.head)));
         }
     }
 
@@ -200,30 +204,6 @@ impl WorkerLog {
     }
 }
 
-impl LogHead {
-    fn json(&self) -> Value {
-        json!({
-            "run": self.run.as_str(),
-            "dispatch": self.dispatch.to_string(),
-            "agent": self.agent.as_str(),
-            "runner": self.runner,
-            "folder": self.folder,
-        })
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        let text = |name: &str| value[name].as_str();
-        Some(Self {
-            run: RunId::parse(text("run")?).ok()?,
-            dispatch: DispatchId(text("dispatch")?.strip_prefix('d')?.parse().ok()?),
-            agent: AgentName::parse(text("agent")?).ok()?,
-            runner: text("runner")?.to_owned(),
-            folder: text("folder")?.to_owned(),
-        })
-    }
-}
-
 /// Reads the log of one worker, from its beginning on.
 pub struct LogReader {
     pub head: LogHead,
@@ -303,7 +283,7 @@ fn read_head(path: &Path) -> Option<LogHead> {
         .read_to_end(&mut bytes)
         .ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    LogHead::parse(text.lines().next()?)
+    serde_json::from_str(text.lines().next()?).ok()
 }
 
 fn parse(line: &str) -> Option<WorkerLogLine> {

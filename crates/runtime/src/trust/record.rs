@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{Hash, Time, Who};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::Subject;
 use super::scripts::PinnedFile;
@@ -15,10 +16,13 @@ use crate::state::{self, State};
 const FOLDER: &str = "trust";
 
 /// What somebody trusted, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRecord {
+    /// The name of its file.
+    #[serde(skip, default = "unnamed")]
     pub hash: Hash,
     pub path: String,
+    #[serde(with = "crate::serde_names")]
     pub at: Time,
     pub by: String,
     /// All files, with their hashes.
@@ -50,7 +54,7 @@ pub fn keep(state: &State, subject: &Subject, at: Time, by: &Who) -> Result<Trus
         texts: texts(subject),
     };
     let path = file(state, record.hash);
-    state::write_durably(&path, &views::json_text(&record.json()))
+    state::write_durably(&path, &views::json_text(&json!(record)))
         .map_err(Failure::file("write", &path))?;
     let earlier = of_path(state, &subject.path);
     for earlier in earlier.iter().filter(|earlier| earlier.hash != record.hash) {
@@ -113,43 +117,15 @@ fn file(state: &State, hash: Hash) -> PathBuf {
     state.folder().join(FOLDER).join(hash.to_string())
 }
 
-impl TrustRecord {
-    fn json(&self) -> Value {
-        let pieces = self.pieces.iter().map(|piece| {
-            json!({ "path": piece.path, "bytes": piece.bytes, "hash": piece.hash.to_string() })
-        });
-        json!({
-            "path": self.path,
-            "at": self.at.0,
-            "by": self.by,
-            "pieces": pieces.collect::<Vec<_>>(),
-            "texts": self.texts,
-        })
-    }
-}
-
 fn read(path: &Path) -> Option<TrustRecord> {
     let hash = Hash::parse(path.file_name()?.to_str()?)?;
-    let value: Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let pieces = value["pieces"].as_array()?.iter().map(|piece| {
-        Some(PinnedFile {
-            path: text(&piece["path"])?,
-            bytes: piece["bytes"].as_u64()?,
-            hash: Hash::parse(piece["hash"].as_str()?)?,
-        })
-    });
-    let texts = value["texts"].as_object()?.iter();
-    Some(TrustRecord {
-        hash,
-        path: text(&value["path"])?,
-        at: Time(value["at"].as_u64()?),
-        by: text(&value["by"])?,
-        pieces: pieces.collect::<Option<Vec<_>>>()?,
-        texts: texts
-            .filter_map(|(path, value)| Some((path.clone(), text(value)?)))
-            .collect(),
-    })
+    let record = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    Some(TrustRecord { hash, ..record })
+}
+
+/// Until `read` has the name of the file.
+fn unnamed() -> Hash {
+    Hash([0; 32])
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use engine::{Commands, Definition, Hash, Source, Work};
 use evidence::InsidePath;
+use serde::{Deserialize, Serialize};
 use store::Files;
 
 use crate::caller;
@@ -20,10 +21,11 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 const MANIFEST: &str = "gatewright:scripts";
 
 /// A file with its path and hash.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedFile {
     pub path: String,
     pub bytes: u64,
+    #[serde(with = "crate::serde_names")]
     pub hash: Hash,
 }
 

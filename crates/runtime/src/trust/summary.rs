@@ -198,9 +198,6 @@ impl TrustSummary<'_> {
             runs.map(|Runs { stage, words }| json!({ "stage": stage, "words": words }))
                 .collect()
         };
-        let files = record::pieces(self.subject).into_iter().map(|piece| {
-            json!({ "path": piece.path, "bytes": piece.bytes, "hash": piece.hash.to_string() })
-        });
         let names = self.definition.commands.keys().map(ToString::to_string);
         let changes = self.earlier.map(|earlier| changed(earlier, self.subject));
         json!({
@@ -213,7 +210,7 @@ impl TrustSummary<'_> {
             },
             "commands": runs(self.commands()),
             "workers": runs(self.workers()),
-            "files": files.collect::<Vec<_>>(),
+            "files": record::pieces(self.subject),
             "gives": self.definition.gives,
             "ignores": self.definition.ignores,
             "litter": self.definition.litter.iter().map(ToString::to_string).collect::<Vec<_>>(),
