@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{Driver, RunId};
 use evidence::{ChangedText, ChangedTexts, Side, TreePicture};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::failure::Failure;
 use crate::state::{self, State};
@@ -31,11 +32,8 @@ pub(crate) fn take_at_start(workspace: &Workspace<'_>, opened: &OpenRun) {
     let none = BTreeMap::new();
     let taken = workspace.looking(opened, &none, |looking| Ok(TreePicture::take(looking)));
     if let Ok(Ok(picture)) = taken {
-        let value = picture_json(&picture, workspace.context.environment.secrets());
-        let _ = state::write_quickly(
-            &at_start(&workspace.state, &run.id),
-            value.to_string().as_bytes(),
-        );
+        let secrets = workspace.context.environment.secrets();
+        StoredPicture::of(picture, secrets, None).write(&at_start(&workspace.state, &run.id));
     }
 }
 
@@ -44,9 +42,8 @@ pub(crate) fn change_since_start(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
 ) -> Result<Option<Result<ChangedTexts, String>>, Failure> {
-    let text = fs::read_to_string(at_start(&workspace.state, &opened.run().id));
-    let value = text.ok().and_then(|text| serde_json::from_str(&text).ok());
-    let Some(picture) = value.as_ref().and_then(parse_picture) else {
+    let stored = StoredPicture::read(&at_start(&workspace.state, &opened.run().id));
+    let Some(picture) = stored.map(StoredPicture::picture) else {
         return Ok(None);
     };
     let none = BTreeMap::new();
@@ -86,29 +83,59 @@ fn redacted_side(side: Side, secrets: &[String]) -> Side {
     }
 }
 
-pub(crate) fn picture_json(picture: &TreePicture, secrets: &[String]) -> Value {
-    let files = picture.files.iter().map(|(path, side)| {
-        let value = match redacted_side(side.clone(), secrets) {
-            Side::Absent => Value::Null,
-            Side::Text(text) => json!({ "text": text }),
-            Side::Unseen(reason) => json!({ "unseen": reason }),
-        };
-        (path.clone(), value)
-    });
-    json!({ "commit": picture.commit, "files": files.collect::<Map<_, _>>() })
+/// A picture as it is stored. What cannot be written is lost.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredPicture {
+    commit: String,
+    /// Nothing for a file that was not there.
+    files: BTreeMap<String, Option<StoredSide>>,
+    /// The worktree of the step that it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
 }
 
-pub(crate) fn parse_picture(value: &Value) -> Option<TreePicture> {
-    let side = |value: &Value| match (value["text"].as_str(), value["unseen"].as_str()) {
-        (Some(text), _) => Side::Text(text.to_owned()),
-        (None, Some(reason)) => Side::Unseen(reason.to_owned()),
-        (None, None) => Side::Absent,
-    };
-    let files = value["files"].as_object()?.iter();
-    Some(TreePicture {
-        commit: value["commit"].as_str()?.to_owned(),
-        files: files.map(|(path, it)| (path.clone(), side(it))).collect(),
-    })
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StoredSide {
+    Text(String),
+    Unseen(String),
+}
+
+impl StoredPicture {
+    pub(crate) fn of(picture: TreePicture, secrets: &[String], folder: Option<&str>) -> Self {
+        let side = |side| match redacted_side(side, secrets) {
+            Side::Absent => None,
+            Side::Text(text) => Some(StoredSide::Text(text)),
+            Side::Unseen(reason) => Some(StoredSide::Unseen(reason)),
+        };
+        let files = picture.files.into_iter();
+        Self {
+            commit: picture.commit,
+            files: files.map(|(path, it)| (path, side(it))).collect(),
+            folder: folder.map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn picture(self) -> TreePicture {
+        let side = |side| match side {
+            None => Side::Absent,
+            Some(StoredSide::Text(text)) => Side::Text(text),
+            Some(StoredSide::Unseen(reason)) => Side::Unseen(reason),
+        };
+        let files = self.files.into_iter();
+        TreePicture {
+            commit: self.commit,
+            files: files.map(|(path, it)| (path, side(it))).collect(),
+        }
+    }
+
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
+    }
+
+    pub(crate) fn write(&self, path: &Path) {
+        let _ = state::write_quickly(path, json!(self).to_string().as_bytes());
+    }
 }
 
 #[cfg(test)]
@@ -127,18 +154,29 @@ mod tests {
                 ("c".to_owned(), Side::Unseen("large".to_owned())),
             ]),
         };
-        let read = parse_picture(&serde_json::from_str(stored).unwrap()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r-1.start");
+        fs::write(&path, stored).unwrap();
+        let read = StoredPicture::read(&path).unwrap().picture();
         assert_eq!(
             (&read.commit, &read.files),
             (&picture.commit, &picture.files)
         );
-        assert_eq!(picture_json(&picture, &[]).to_string(), stored);
-        // A picture of a step says more.
-        let more = r#"{"commit":"c1","files":{},"folder":"/w"}"#;
-        assert!(parse_picture(&serde_json::from_str(more).unwrap()).is_some());
+        StoredPicture::of(picture, &[], None).write(&path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), stored);
+        // One before a piece of work has the folder of its step, or says that there is none.
+        for (step, expected) in [(r#""/w""#, Some("/w")), ("null", None)] {
+            fs::write(
+                &path,
+                format!(r#"{{"commit":"c1","files":{{}},"folder":{step}}}"#),
+            )
+            .unwrap();
+            let folder = StoredPicture::read(&path).unwrap().folder;
+            assert_eq!(folder.as_deref(), expected);
+        }
         for damaged in ["null", "[]", r#"{"files":{}}"#, r#"{"commit":"c1"}"#] {
-            let value = serde_json::from_str(damaged).unwrap();
-            assert!(parse_picture(&value).is_none(), "{damaged}");
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(StoredPicture::read(&path), None, "{damaged}");
         }
     }
 }

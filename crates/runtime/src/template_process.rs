@@ -11,7 +11,8 @@ use std::time::Duration;
 use engine::{CheckRule, Pipeline, Place, Problem};
 use language::{SourceFile, Sources};
 use rustix::process::{Resource, Rlimit, setrlimit};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::current_exe;
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ pub fn problems(sources: &Sources, pipeline: &Pipeline) -> Result<Vec<Problem>, 
     }
     let program = current_exe::program()
         .map_err(|cause| Failure::environment(format!("cannot find our program ({cause})")))?;
-    let input = request(sources).to_string();
+    let input = json!(TemplateRequest::of(sources)).to_string();
     let limit = Duration::from_secs(MOST_SECONDS);
     let ran = subprocess::run(Command::new(program).arg(WORD), input.as_bytes(), limit);
     match ran {
@@ -55,13 +56,14 @@ pub fn problems(sources: &Sources, pipeline: &Pipeline) -> Result<Vec<Problem>, 
 pub fn answer(input: &[u8]) -> Result<String, Failure> {
     limit_this_process()
         .map_err(|cause| Failure::environment(format!("cannot limit memory ({cause})")))?;
-    let sources =
-        read_sources(input).ok_or_else(|| Failure::usage("the input is not a request"))?;
+    let request: Option<TemplateRequest> = serde_json::from_slice(input).ok();
+    let sources = request
+        .and_then(TemplateRequest::sources)
+        .ok_or_else(|| Failure::usage("the input is not a request"))?;
     let compiled =
         language::compile(&sources).map_err(|_| Failure::usage("the definition is not valid"))?;
     let problems = views::template_problems(&compiled.pipeline);
-    let problems: Vec<Value> = problems.iter().map(problem_json).collect();
-    Ok(Value::from(problems).to_string())
+    Ok(answer_text(problems))
 }
 
 fn limit_this_process() -> rustix::io::Result<()> {
@@ -88,56 +90,75 @@ fn not_checked(why: String) -> Failure {
     Failure::environment(format!("cannot check the templates of the views: {why}"))
 }
 
-fn request(sources: &Sources) -> Value {
-    let files = sources.files.iter();
-    let files: BTreeMap<&str, String> = files
-        .map(|(name, bytes)| (name.as_str(), as_text(bytes)))
-        .collect();
-    json!({ "name": sources.main.name, "main": as_text(&sources.main.bytes), "files": files })
+/// What the child is asked. Files need not be UTF-8, so each byte is one character.
+#[derive(Serialize, Deserialize)]
+struct TemplateRequest {
+    name: String,
+    main: String,
+    files: BTreeMap<String, String>,
 }
 
-fn read_sources(input: &[u8]) -> Option<Sources> {
-    let request: Value = serde_json::from_slice(input).ok()?;
-    let files = request["files"].as_object()?.iter();
-    Some(Sources {
-        main: SourceFile {
-            name: request["name"].as_str()?.to_owned(),
-            bytes: as_bytes(&request["main"])?,
-        },
-        files: files
-            .map(|(name, text)| Some((name.clone(), as_bytes(text)?)))
-            .collect::<Option<_>>()?,
-    })
+/// What the child answers. Templates have one rule.
+#[derive(Serialize, Deserialize)]
+struct TemplateProblem {
+    place: Vec<String>,
+    message: String,
+    hint: String,
 }
 
-/// Files need not be UTF-8, so each byte is one character.
+impl TemplateRequest {
+    fn of(sources: &Sources) -> Self {
+        let files = sources.files.iter();
+        Self {
+            name: sources.main.name.clone(),
+            main: as_text(&sources.main.bytes),
+            files: files
+                .map(|(name, bytes)| (name.clone(), as_text(bytes)))
+                .collect(),
+        }
+    }
+
+    fn sources(self) -> Option<Sources> {
+        let files = self.files.into_iter();
+        Some(Sources {
+            main: SourceFile {
+                name: self.name,
+                bytes: as_bytes(&self.main)?,
+            },
+            files: files
+                .map(|(name, text)| Some((name, as_bytes(&text)?)))
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
 fn as_text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
-fn as_bytes(text: &Value) -> Option<Vec<u8>> {
-    let characters = text.as_str()?.chars();
+fn as_bytes(text: &str) -> Option<Vec<u8>> {
+    let characters = text.chars();
     characters.map(|found| u8::try_from(found).ok()).collect()
 }
 
-fn problem_json(problem: &Problem) -> Value {
-    json!({ "place": problem.place.0, "message": problem.message, "hint": problem.hint })
+fn answer_text(problems: Vec<Problem>) -> String {
+    let problems = problems.into_iter().map(|problem| TemplateProblem {
+        place: problem.place.0,
+        message: problem.message,
+        hint: problem.hint,
+    });
+    json!(problems.collect::<Vec<_>>()).to_string()
 }
 
-/// Templates have one rule.
 fn read_problems(answer: &str) -> Option<Vec<Problem>> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    let problems: Vec<Value> = serde_json::from_str(answer).ok()?;
-    let read = problems.iter().map(|problem| {
-        let place = problem["place"].as_array()?.iter().map(text);
-        Some(Problem {
-            rule: CheckRule::BadTemplate,
-            place: Place(place.collect::<Option<_>>()?),
-            message: text(&problem["message"])?,
-            hint: text(&problem["hint"])?,
-        })
+    let problems: Vec<TemplateProblem> = serde_json::from_str(answer).ok()?;
+    let problems = problems.into_iter().map(|problem| Problem {
+        rule: CheckRule::BadTemplate,
+        place: Place(problem.place),
+        message: problem.message,
+        hint: problem.hint,
     });
-    read.collect()
+    Some(problems.collect())
 }
 
 #[cfg(test)]
@@ -153,12 +174,13 @@ mod tests {
             },
             files: BTreeMap::from([("b.j2".to_owned(), vec![0, 10, 127, 128, 255])]),
         };
-        let sent = request(&sources).to_string();
-        let read = read_sources(sent.as_bytes()).unwrap();
+        let sent = json!(TemplateRequest::of(&sources)).to_string();
+        let read: TemplateRequest = serde_json::from_str(&sent).unwrap();
+        let read = read.sources().unwrap();
         assert_eq!(read.main.bytes, sources.main.bytes);
         assert_eq!(read.files, sources.files);
         let problem = over_limit(&["a.j2"], "1 s");
-        let answer = Value::from(vec![problem_json(&problem)]).to_string();
+        let answer = answer_text(vec![problem.clone()]);
         assert_eq!(read_problems(&answer), Some(vec![problem]));
         assert_eq!(read_problems("running 0 tests"), None);
     }

@@ -14,7 +14,7 @@ use views::change::{ChangeStat, ChangedFile, FileChange, WorkChange, WorkChangeS
 use views::facts::{Attempt, Timeline, Visit};
 
 use crate::change_report::Compared;
-use crate::picture_file::{FOLDER, parse_picture, picture_json, redacted};
+use crate::picture_file::{FOLDER, StoredPicture, redacted};
 use crate::state::{self, State};
 use crate::workspace::{OpenRun, Workspace};
 
@@ -38,17 +38,13 @@ pub fn begin(workspace: &Workspace<'_>, opened: &OpenRun, dispatch: &Dispatch) {
     });
     if let Ok(Ok(picture)) = taken {
         let secrets = workspace.context.environment.secrets();
-        let mut value = picture_json(&picture, secrets);
-        value["folder"] = json!(folder);
-        let _ = state::write_quickly(&path, value.to_string().as_bytes());
+        StoredPicture::of(picture, secrets, folder).write(&path);
     }
 }
 
 /// Is there a picture of this folder of a step, or of the run's own?
 fn has_picture(path: &Path, folder: Option<&str>) -> bool {
-    let text = fs::read_to_string(path).ok();
-    let value: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
-    value.is_some_and(|value| value["folder"].as_str() == folder)
+    StoredPicture::read(path).is_some_and(|stored| stored.folder.as_deref() == folder)
 }
 
 /// Keeps what the work has changed so far. Its last call counts. What a step changed is kept when it is delivered.
@@ -204,12 +200,11 @@ fn since_picture(
     dispatch: DispatchId,
 ) -> Option<Result<Change, String>> {
     let path = before(&workspace.state, &opened.run().id, dispatch);
-    let text = fs::read_to_string(path).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
-    let picture = parse_picture(&value)?;
-    let folder = value["folder"].as_str();
-    let folder = folder.unwrap_or_else(|| opened.stored.worktree());
-    let compared = workspace.looking_in(opened, folder, |looking| Ok(picture.change(looking)));
+    let mut stored = StoredPicture::read(&path)?;
+    let folder = stored.folder.take();
+    let folder = folder.unwrap_or_else(|| opened.stored.worktree().to_owned());
+    let picture = stored.picture();
+    let compared = workspace.looking_in(opened, &folder, |looking| Ok(picture.change(looking)));
     let compared = match compared {
         Ok(compared) => compared,
         Err(failure) => Err(failure.message),
