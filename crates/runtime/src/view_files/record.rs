@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use engine::RunId;
 use evidence::{FileStamp, InsidePath, small_file};
-use serde_json::{Value, json};
 use views::JournalDigest;
 
 use crate::failure::Failure;
@@ -118,16 +117,13 @@ impl ViewRecord {
 
     /// Written without a sync: after a power failure it may be old, and is then ignored.
     pub(super) fn save(&mut self) -> io::Result<()> {
-        let files: Vec<Value> = self
-            .files
-            .iter()
-            .map(|(path, written)| {
-                let print = written.print.map(|print| print.0);
-                json!([path, written.file_stamp.text(), print])
-            })
-            .collect();
+        let files = self.files.iter().map(|(path, written)| {
+            let print = written.print.map(|print| print.0);
+            (path, written.file_stamp.text(), print)
+        });
+        let files = serde_json::to_string(&files.collect::<Vec<_>>())?;
         let (digest, rows) = self.digest.parts();
-        let text = format!("{LEFT}\n{}\n{digest}", json!(files));
+        let text = format!("{LEFT}\n{files}\n{digest}");
         let whole = text.len() + rows.len();
         let (file, length) = match self.file.take() {
             Some(known) => known,
@@ -154,19 +150,16 @@ fn parse(text: String) -> Option<(JournalDigest, BTreeMap<String, WrittenView>)>
     let rest = text.strip_prefix(LEFT)?.strip_prefix('\n')?;
     let (files, digest) = rest.split_once('\n')?;
     let digest = text.len() - digest.len();
-    let files: Value = serde_json::from_str(files).ok()?;
-    let file = |file: &Value| {
-        let print = match &file[2] {
-            Value::Null => None,
-            print => Some(TextFingerprint(print.as_u64()?)),
+    // A hook reads it after every change: straight from the text, without a tree of values in between.
+    let files: Vec<(String, &str, Option<u64>)> = serde_json::from_str(files).ok()?;
+    let files = files.into_iter().map(|(path, stamp, print)| {
+        let written = WrittenView {
+            file_stamp: FileStamp::parse(stamp)?,
+            print: print.map(TextFingerprint),
         };
-        let file_stamp = FileStamp::parse(file[1].as_str()?)?;
-        Some((
-            file[0].as_str()?.to_owned(),
-            WrittenView { file_stamp, print },
-        ))
-    };
-    let files = files.as_array()?.iter().map(file).collect::<Option<_>>()?;
+        Some((path, written))
+    });
+    let files = files.collect::<Option<_>>()?;
     Some((JournalDigest::read_behind(text, digest)?, files))
 }
 
