@@ -10,7 +10,8 @@ use runtime::notify_target::NotifyTarget;
 use runtime::state::{self, State};
 use runtime::transact;
 use runtime::workspace::{OpenRun, Workspace};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::notify;
 use crate::progress::Watcher;
@@ -76,6 +77,7 @@ fn event(opened: &OpenRun, status: &Status) -> String {
 }
 
 /// Who was told of the latest event of a run. The targets may hold secrets, so only their hashes are kept.
+#[derive(Serialize, Deserialize)]
 struct Told {
     event: String,
     targets: Vec<String>,
@@ -84,23 +86,18 @@ struct Told {
 impl Told {
     fn read(state: &State, run: &RunId, event: String) -> Self {
         let text = fs::read_to_string(path(state, run)).unwrap_or_default();
-        let value: Value = serde_json::from_str(&text).unwrap_or_default();
-        let targets = match value["event"].as_str() {
-            Some(told) if told == event => value["targets"].as_array(),
-            Some(_) | None => None,
-        };
-        let targets = targets.into_iter().flatten();
-        let targets = targets.filter_map(|target| Some(target.as_str()?.to_owned()));
-        Self {
-            targets: targets.collect(),
-            event,
-        }
+        let told: Option<Self> = serde_json::from_str(&text).ok();
+        told.filter(|told| told.event == event)
+            .unwrap_or_else(|| Self {
+                event,
+                targets: Vec::new(),
+            })
     }
 
     fn write(&self, state: &State, run: &RunId) -> Result<(), Failure> {
         let path = path(state, run);
-        let value = json!({ "event": self.event, "targets": self.targets });
-        state::write_durably(&path, &value.to_string()).map_err(Failure::file("write to", &path))
+        state::write_durably(&path, &json!(self).to_string())
+            .map_err(Failure::file("write to", &path))
     }
 }
 

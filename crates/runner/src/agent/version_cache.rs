@@ -4,6 +4,7 @@
 //! that it belongs to, for a day, and until a worker of that program fails. Scripts of a shell are never kept, because
 //! they may start another program tomorrow. `dry-run` and `doctor` ask the program itself.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use engine::Time;
 use runtime::state::{self, State};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// A package manager may do something that no stamp shows.
 const LONGEST_AGE: u64 = 24 * 60 * 60 * 1_000;
@@ -19,14 +21,20 @@ const LONGEST_AGE: u64 = 24 * 60 * 60 * 1_000;
 /// How far above a script the file of its package is looked for.
 const MOST_PARENTS: usize = 4;
 
+/// An answer, with the stamp of the file that gave it.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    stamp: String,
+    said: String,
+    asked_at: u64,
+}
+
 /// The answer of this program, if it is the same file as then.
 pub(super) fn known(state: &State, program: &Path, now: Time) -> Option<String> {
     let (path, stamp) = identity(program)?;
-    let entry = &read(state)[path.as_str()];
-    let asked_at = entry["asked_at"].as_u64()?;
-    let is_young = now.0 >= asked_at && now.0 - asked_at < LONGEST_AGE;
-    let is_same = entry["stamp"].as_str() == Some(stamp.as_str());
-    (is_young && is_same).then(|| entry["said"].as_str().map(str::to_owned))?
+    let answer = read(state).remove(&path)?;
+    let is_young = now.0 >= answer.asked_at && now.0 - answer.asked_at < LONGEST_AGE;
+    (is_young && answer.stamp == stamp).then_some(answer.said)
 }
 
 /// Keeps an answer. Without it the program is only asked again.
@@ -35,8 +43,13 @@ pub(super) fn keep(state: &State, program: &Path, said: &str, now: Time) {
         return;
     };
     let mut all = read(state);
-    all[path.as_str()] = json!({ "stamp": stamp, "said": said, "asked_at": now.0 });
-    let _ = state::write_durably(&file(state), &all.to_string());
+    let answer = Answer {
+        stamp,
+        said: said.to_owned(),
+        asked_at: now.0,
+    };
+    all.insert(path, answer);
+    let _ = state::write_durably(&file(state), &json!(all).to_string());
 }
 
 /// Nothing that was kept counts any more.
@@ -44,15 +57,10 @@ pub(super) fn forget(state: &State) {
     let _ = fs::remove_file(file(state));
 }
 
-fn read(state: &State) -> Value {
+/// By path. What cannot be read is asked again.
+fn read(state: &State) -> BTreeMap<String, Answer> {
     let text = fs::read_to_string(file(state)).unwrap_or_default();
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    match value {
-        Value::Object(_) => value,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            json!({})
-        }
-    }
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 fn file(state: &State) -> PathBuf {
