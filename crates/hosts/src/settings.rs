@@ -2,6 +2,11 @@
 //!
 //! The format is that of Claude Code's settings, which other hosts copied. A [`SettingsFormat`] has the
 //! differences.
+//!
+//! The editor is our own. `jsonc-parser` 0.34 has one (`cst`), which keeps comments, CRLF, tabs and duplicate keys. But
+//! to append, it breaks an object on one line into several lines, and drops blank lines after an opening and before a
+//! closing bracket and spaces at the end of a line; it does not read a byte order mark. So `uninit` would not give these
+//! files back byte for byte. It also accepts comments and trailing commas, for which a host ignores the whole file.
 
 mod edit;
 mod hooks;

@@ -1,7 +1,4 @@
 //! Edits a JSON text and keeps every other byte.
-//!
-//! `jsonc-parser` has such an editor (`cst`). It breaks an object on one line into several and drops blank
-//! lines, so `uninit` would not give a file back byte for byte.
 
 use super::layout::{Json, Layout, Shape, quoted};
 use super::tree::Node;

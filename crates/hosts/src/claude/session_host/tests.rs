@@ -117,6 +117,25 @@ fn a_shape_that_has_nothing_empty_is_given_back_byte_for_byte() {
     assert!(given_back > 12, "{given_back}");
 }
 
+/// The shapes that `cst` of `jsonc-parser` gives back with other line breaks: see `settings`.
+#[test]
+fn blank_lines_and_objects_on_one_line_are_given_back_byte_for_byte() {
+    for shape in [
+        "{\n\n  \"model\": \"opus\"\n}\n",
+        "{\n  \"model\": \"opus\"\n\n}\n",
+        "{\n  \"model\": \"opus\"  \n}\n",
+        "{\n  \"model\" : \"opus\"\n ,\"n\":2}\n",
+        "{\"model\": \"opus\"}",
+        "{ \"hooks\": { \"Stop\": [ { \"hooks\": [ 1 ] } ] } }",
+        "{\n  \"hooks\": {\"PreToolUse\": [{\"hooks\": [1]}]}\n}\n",
+        "{\n  \"hooks\": {\n\n    \"Stop\": [\n\n      {\"hooks\": [1]}\n\n    ]\n\n  }\n}\n",
+    ] {
+        let new = installed(shape);
+        assert!(settings(&new).is_complete(&path(), PROGRAM), "{new}");
+        assert_eq!(removed(&new), shape);
+    }
+}
+
 #[test]
 fn nothing_and_space_count_as_no_settings() {
     for text in ["", "\n", "  \r\n"] {
