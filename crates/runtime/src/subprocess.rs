@@ -1,7 +1,9 @@
 //! Runs a short subprocess with input, and captures its output.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -15,6 +17,9 @@ const TICK: Duration = Duration::from_millis(3);
 /// How much output is kept. The rest is read and dropped, so that the process does not block.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// The longest text of a program that failed, in characters.
+const LONGEST_COMPLAINT: usize = 300;
+
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedProcess {
@@ -25,6 +30,8 @@ pub struct FinishedProcess {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubprocessError {
+    /// There is no such program.
+    Missing,
     /// It could not be started or watched.
     NotStarted(String),
     TooLong(Duration),
@@ -33,6 +40,7 @@ pub enum SubprocessError {
 impl fmt::Display for SubprocessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Missing => f.write_str("it is not installed"),
             Self::NotStarted(cause) => write!(f, "it cannot start ({cause})"),
             Self::TooLong(timeout) => {
                 write!(f, "it did not end within {} seconds", timeout.as_secs())
@@ -52,7 +60,13 @@ pub fn run(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut process = WatchedProcess::start(pipes).map_err(cannot)?;
+    let mut process = WatchedProcess::start(pipes).map_err(|cause| {
+        if cause.kind() == ErrorKind::NotFound && has_folder(command) {
+            SubprocessError::Missing
+        } else {
+            cannot(cause)
+        }
+    })?;
     let limits = WatchLimits {
         deadline: Instant::now() + timeout,
         stop: None,
@@ -84,13 +98,18 @@ pub fn run(
     })
 }
 
+/// A folder that is not there is the same error as a program that is not there.
+fn has_folder(command: &Command) -> bool {
+    command.get_current_dir().is_none_or(Path::is_dir)
+}
+
 impl FinishedProcess {
     /// Did a signal end it?
     pub fn was_killed(&self) -> bool {
         matches!(self.exit, Exit::Signal(_))
     }
 
-    /// Its stdout if it succeeded; otherwise how it ended, with the line of its stderr that says most.
+    /// Its stdout if it succeeded; otherwise how it ended, with the lines of its stderr that say most.
     pub fn success(self) -> Result<String, String> {
         let why = match self.exit {
             Exit::Code(0) => return Ok(String::from_utf8_lossy(&self.stdout).into_owned()),
@@ -99,18 +118,30 @@ impl FinishedProcess {
         };
         let stderr = String::from_utf8_lossy(&self.stderr);
         Err(match complaint(&stderr) {
-            Some(line) => format!("{why}: {}", views::progress::short(line.trim(), 200)),
+            Some(said) => format!(
+                "{why}: {}",
+                views::progress::short(&said, LONGEST_COMPLAINT)
+            ),
             None => why,
         })
     }
 }
 
-/// Git says what is wrong in a marked line, and advice below it. Other programs end with what is wrong.
-fn complaint(stderr: &str) -> Option<&str> {
+/// Git says what is wrong in a marked line, and advice below it. Other programs say it in their first lines or at the end.
+fn complaint(stderr: &str) -> Option<String> {
+    let lines: Vec<&str> = stderr.lines().filter(|it| !it.trim().is_empty()).collect();
     let marked = ["fatal:", " ! [", "error:"].into_iter();
-    let mut marked = marked.filter_map(|mark| stderr.lines().find(|line| line.starts_with(mark)));
-    let last = || stderr.lines().rev().find(|line| !line.trim().is_empty());
-    marked.next().or_else(last)
+    let mut marked = marked.filter_map(|mark| lines.iter().find(|line| line.starts_with(mark)));
+    if let Some(line) = marked.next() {
+        return Some(line.trim().to_owned());
+    }
+    let said: Vec<&str> = match lines.as_slice() {
+        [] => return None,
+        [first, second, .., last] if lines.len() > 3 => vec![first, second, "…", last],
+        few => few.to_vec(),
+    };
+    let said: Vec<&str> = said.into_iter().map(str::trim).collect();
+    Some(said.join(" / "))
 }
 
 /// The first bytes of both outputs.
@@ -168,6 +199,11 @@ mod tests {
                 "printf 'fatal: no such remote\n\nand it exists.\n' >&2; exit 128",
                 "it ended with 128: fatal: no such remote",
             ),
+            (
+                "printf 'please run: gh auth login\n\nor set GH_TOKEN\n' >&2; exit 4",
+                "it ended with 4: please run: gh auth login / or set GH_TOKEN",
+            ),
+            ("seq 9 >&2; exit 1", "it ended with 1: 1 / 2 / … / 9"),
         ] {
             assert_eq!(well(script), Err(why.to_owned()));
         }
@@ -179,7 +215,10 @@ mod tests {
         let trouble = shell("sleep 600 & sleep 600", short).unwrap_err();
         assert_eq!(trouble, SubprocessError::TooLong(short));
         let missing = run(&mut Command::new("/no/such/program"), b"", short).unwrap_err();
-        assert!(missing.to_string().starts_with("it cannot start ("));
+        assert_eq!(missing, SubprocessError::Missing);
+        let mut nowhere = Command::new("true");
+        let trouble = run(nowhere.current_dir("/no/such/folder"), b"", short).unwrap_err();
+        assert!(trouble.to_string().starts_with("it cannot start ("));
     }
 
     #[test]

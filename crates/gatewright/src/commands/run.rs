@@ -40,11 +40,11 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "run", Held::Nobody)?;
-        let tasks = self.tasks(context)?;
-        if tasks.len() > 1 && (self.new.id.is_some() || self.new.writing.key.is_some()) {
-            return Err(Failure::usage("several tasks start several runs")
-                .hint("use --id and --key with a single task"));
+        let several = self.tasks.len() + self.issues.len() > 1;
+        if several && (self.new.id.is_some() || self.new.writing.key.is_some()) {
+            return Err(self.several());
         }
+        let tasks = self.tasks(context)?;
         let options = self.sitting.options()?;
         let place = match tasks.len() {
             1 => PlaceWish::AsDefined,
@@ -61,6 +61,17 @@ impl Run {
             }
         }
         Ok(Exit::Success)
+    }
+
+    /// Each task is a run of its own, and --id and --key are about one run.
+    fn several(&self) -> Failure {
+        let each = match (self.tasks.len(), self.issues.len()) {
+            (tasks, 0) => format!("{tasks} times --task"),
+            (0, issues) => format!("{issues} times --from-issue"),
+            (_, _) => "--task and --from-issue together".to_owned(),
+        };
+        let message = format!("{each} start several runs, and --id and --key name one");
+        Failure::usage(message).hint("give one task, or leave --id and --key out")
     }
 
     fn tasks(&self, context: &Context) -> Result<Vec<String>, Failure> {

@@ -34,7 +34,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Captured { artifact, content, dispatch, step, .. } =>
             captured(artifact, content, *dispatch, step.as_ref(), names),
         Fact::Warned { message } => format!("warning: {message}"),
-        Fact::Noted { message } => format!("noted without effect: {message}"),
+        Fact::Noted { message } => noted(entry.rule, message),
         Fact::Unevaluated { what } => format!("NOT JUDGED, the host continued: {what}"),
         Fact::Unguarded(found) => words::unguarded(found),
         Fact::AcceptedUnguarded { number } => accepted(*number),
@@ -76,6 +76,15 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Restored { entry, state, reason } => restored(*entry, state, reason),
         Fact::Adopted { machine, entry } => adopted(machine, *entry),
     })
+}
+
+/// A remark tells what somebody did besides the run, such as a merge. The rest is what an event did not change.
+fn noted(rule: Rule, message: &str) -> String {
+    if rule == Rule::Remarked {
+        message.to_owned()
+    } else {
+        format!("noted without effect: {message}")
+    }
 }
 
 fn next_task(fact: &Fact, task: &str) -> String {
