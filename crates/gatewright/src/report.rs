@@ -4,9 +4,10 @@ use engine::{CheckResult, CheckVerdict, Commands, Entry, Fact, Refusal, Rule, St
 use runtime::failure::Failure;
 use runtime::transact::Decided;
 use runtime::workspace::{OpenRun, Workspace, as_of};
-use runtime::{clock, signs};
+use runtime::{clock, signs, undelivered};
 use serde_json::{Value, json};
 use views::history::HistoryLine;
+use views::next::NextView;
 use views::{Owner, Paint, Style};
 
 use crate::exit::Exit;
@@ -20,10 +21,12 @@ pub(crate) fn print(
 ) -> Result<Exit, Failure> {
     let owner = signs::owner(workspace, &decided.opened);
     let objection = objection(decided, owner);
+    let undelivered = undelivered::of(&workspace.state, &decided.opened);
+    let next = next(&decided.opened, owner).with_undelivered(undelivered);
     match output.format() {
-        Format::Json => output.json(&json(decided, owner))?,
+        Format::Json => output.json(&json(decided, &next))?,
         Format::Text if objection.is_none() => {
-            output.text(&text(decided, owner, output.paint()))?
+            output.text(&text(decided, &next, output.paint()))?
         }
         Format::Text => {}
     }
@@ -96,7 +99,7 @@ fn exit(entries: &[(u64, Entry)]) -> Exit {
     if failed { Exit::No } else { Exit::Success }
 }
 
-fn text(decided: &Decided, owner: Owner, paint: Paint) -> String {
+fn text(decided: &Decided, next: &NextView, paint: Paint) -> String {
     let mut text = String::new();
     for (line, (_, entry)) in lines(decided).iter().zip(&decided.entries) {
         if line.style != Style::Dim {
@@ -107,7 +110,7 @@ fn text(decided: &Decided, owner: Owner, paint: Paint) -> String {
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&next(&decided.opened, owner).actions_text(paint));
+    text.push_str(&next.actions_text(paint));
     text
 }
 
@@ -137,7 +140,7 @@ fn last_words(fact: &Fact, paint: Paint) -> String {
         .collect()
 }
 
-fn json(decided: &Decided, owner: Owner) -> Value {
+fn json(decided: &Decided, next: &NextView) -> Value {
     let Decided {
         opened,
         reply,
@@ -159,7 +162,7 @@ fn json(decided: &Decided, owner: Owner) -> Value {
         "refusal": reply.refusal().map(refusal_json),
         "entries": entries.json(),
     });
-    merge(&mut facts, standing(opened, owner));
+    merge(&mut facts, standing_with(opened, next));
     facts
 }
 
@@ -179,7 +182,7 @@ pub(crate) fn standing(opened: &OpenRun, owner: Owner) -> Value {
 }
 
 /// The same, with what a person is asked about.
-pub(crate) fn standing_with(opened: &OpenRun, view: &views::next::NextView) -> Value {
+pub(crate) fn standing_with(opened: &OpenRun, view: &NextView) -> Value {
     let mut facts = standing(opened, Owner::There);
     merge(&mut facts, view.json());
     facts
@@ -202,7 +205,7 @@ fn lines(decided: &Decided) -> Vec<HistoryLine> {
 }
 
 /// What may happen now. A run past its `ttl` asks, whether that is recorded yet or not.
-pub(crate) fn next(opened: &OpenRun, owner: Owner) -> views::next::NextView {
+pub(crate) fn next(opened: &OpenRun, owner: Owner) -> NextView {
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let legal = engine::next(&opened.pipeline, &run);
     views::next_by(&opened.pipeline, &run, &legal, owner)

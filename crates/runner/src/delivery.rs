@@ -3,24 +3,25 @@
 //! Each part can be repeated. What fails leaves the run completed, with the reason in its history.
 
 mod commit;
+mod kept;
 mod outward;
+mod texts;
 
 use std::path::PathBuf;
 
-use engine::{
-    Definition, Deliver, Delivered, DeliveryState, EngineEvent, Run, RunId, RunPlace, Status,
-};
+use engine::{Definition, Deliver, Delivered, DeliveryState, EngineEvent, RunId, RunPlace, Status};
 use evidence::Project;
 use runtime::drive_settings::{DeliverRequest, DriveSettings};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, run_branch};
-use store::Backend as _;
+use runtime::{find_run, run_branch, state, undelivered};
 
 use crate::engine_event;
 use crate::lease::Lease;
-use crate::run_place::{self, Checkout};
+use crate::run_place::Checkout;
+pub use kept::{keep_ended, keep_work, tell_left};
 use outward::{Outward, Request, RequestText};
+use texts::Texts;
 
 /// The remote of a pull request where none is named.
 const DEFAULT_REMOTE: &str = "origin";
@@ -76,12 +77,25 @@ pub fn knows_remote(project: &Project, remote: &str) -> Result<bool, Failure> {
         .success())
 }
 
+/// The completed runs of this project whose work is to be delivered.
+pub fn candidates(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> {
+    let mut found = Vec::new();
+    for run in find_run::completed(workspace)? {
+        let opened = workspace.find(&run)?;
+        if opened.is_some_and(|it| undelivered::of(&workspace.state, &it).is_some()) {
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
 /// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
 pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
     let opened = workspace.read(run)?;
     let settings = DriveSettings::load(&workspace.state, run)?;
     let plan = DeliveryPlan::of(opened.pipeline.definition(), &settings.deliver);
     let Some(place) = due(&opened, &plan) else {
+        keep_ended(workspace, run)?;
         return Ok(settled(workspace, &opened));
     };
     let lease = Lease::take(workspace, run)?;
@@ -104,7 +118,7 @@ fn due(opened: &OpenRun, plan: &DeliveryPlan) -> Option<RunPlace> {
 /// What was done before. A run that will never deliver is not looked at again.
 fn settled(workspace: &Workspace<'_>, opened: &OpenRun) -> DeliveryEnd {
     if engine::is_over(&opened.pipeline, opened.run()) {
-        run_place::set_delivered(&workspace.state, &opened.run().id);
+        undelivered::note_settled(&workspace.state, &opened.run().id);
     }
     let place = opened.run().place.as_ref();
     match place.map(|place| &place.delivery) {
@@ -117,8 +131,7 @@ impl DeliveryPlan {
     /// What the person asked for counts before what the definition says.
     fn of(definition: &Definition, wanted: &DeliverRequest) -> Self {
         let defined = definition.placement.delivery.as_ref();
-        let deliver = wanted.deliver.or(defined.map(|it| it.deliver));
-        let deliver = deliver.unwrap_or(Deliver::Branch);
+        let deliver = undelivered::wanted(definition, wanted);
         let remote = wanted.remote.clone();
         let remote = remote.or_else(|| defined.and_then(|it| it.remote.clone()));
         let request = Some(&wanted.request).filter(|words| !words.is_empty());
@@ -150,11 +163,8 @@ fn deliver_place(
     place: &RunPlace,
     plan: &DeliveryPlan,
 ) -> Result<Delivered, Failure> {
-    let project = workspace.project_of(opened)?;
-    let report = report(workspace, opened)?;
-    let title = title(opened.run());
-    let message = commit::message(opened, &title, &report);
-    let commit = commit::commit(&project, opened, place, &message)?;
+    let texts = Texts::of(workspace, opened)?;
+    let (project, commit) = committed(workspace, opened, place, &texts)?;
     let mut delivered = Delivered {
         commit,
         pushed: None,
@@ -173,15 +183,42 @@ fn deliver_place(
         delivered.pushed = Some(remote.clone());
     }
     if let Some(request) = plan.request() {
-        let body = body_file(workspace, &opened.run().id, &report)?;
+        let body = body_file(workspace, &opened.run().id, &texts.report)?;
         let says = RequestText {
-            title: &title,
-            report: &report,
+            title: &texts.title,
+            report: &texts.report,
             file: &body,
         };
         delivered.request = Some(outward.request(&request, &place.branch, &says)?);
     }
     Ok(delivered)
+}
+
+/// The commit with the run's work, and the folder from which it is handed over. If the worktree was removed, all of its
+/// work is on the branch.
+fn committed(
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
+    place: &RunPlace,
+    texts: &Texts,
+) -> Result<(Project, String), Failure> {
+    if opened.has_project() || workspace.is_elsewhere(opened) {
+        let project = workspace.project_of(opened)?;
+        let message = texts.message(opened);
+        let commit = commit::commit(&project, opened, place, &message)?;
+        return Ok((project, commit));
+    }
+    let home = workspace.home_of(opened)?;
+    let name = &place.branch.name;
+    let tip = Checkout::of(&home)?.branch_tip(name)?;
+    let run = &opened.run().id;
+    let gone = || {
+        Failure::not_found(format!(
+            "the worktree of {run} was removed, and its branch {name} is gone"
+        ))
+        .hint("`git reflog` may still have its commits")
+    };
+    Ok((home, tip.ok_or_else(gone)?))
 }
 
 fn record(
@@ -204,63 +241,20 @@ fn record(
     };
     let run = opened.run().id.clone();
     engine_event::submit(workspace, opened, &event, None)?;
-    run_place::set_delivered(&workspace.state, &run);
-    Ok(end)
-}
-
-/// The first line of the task, as a commit's subject.
-fn title(run: &Run) -> String {
-    const LONGEST: usize = 72;
-    let line = run.task.trim().lines().next().unwrap_or_default();
-    let line = views::line(line);
-    match line.char_indices().nth(LONGEST) {
-        Some((cut, _)) => format!("{}…", line[..cut].trim_end()),
-        None => line,
+    match &end {
+        DeliveryEnd::Failed(_) => undelivered::note_failed(&workspace.state, &run)?,
+        DeliveryEnd::Done(_) | DeliveryEnd::Nothing => {
+            undelivered::note_settled(&workspace.state, &run);
+        }
     }
-}
-
-/// The report of the run as Markdown, from its journal.
-fn report(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<String, Failure> {
-    let mut entries = Vec::new();
-    let run = &opened.run().id;
-    let to = opened.stored.version;
-    workspace.store.walk(run, to, &mut |stored| {
-        entries.push((stored.number, stored.entry.clone()));
-        Ok(())
-    })?;
-    let numbered: Vec<(u64, &engine::Entry)> = entries
-        .iter()
-        .map(|(number, entry)| (*number, entry))
-        .collect();
-    let context = views::RunContext {
-        project: &opened.stored.home,
-        now: clock::now(),
-        freshness: views::Freshness::Fresh,
-    };
-    Ok(views::report::report(
-        &opened.pipeline,
-        opened.run(),
-        &numbered,
-        context,
-        Some(opened.stored.head),
-    ))
+    Ok(end)
 }
 
 /// The text of the request, in a file that its command reads.
 fn body_file(workspace: &Workspace<'_>, run: &RunId, report: &str) -> Result<PathBuf, Failure> {
-    let path = run_branch::run_folder(&workspace.state, run).join("request.md");
+    let folder = run_branch::run_folder(&workspace.state, run);
+    state::make_folder(&folder).map_err(Failure::file("make", &folder))?;
+    let path = folder.join("request.md");
     std::fs::write(&path, report).map_err(Failure::file("write to", &path))?;
     Ok(path)
-}
-
-/// Commits whatever a run left that was not delivered, so that its worktree can be removed.
-pub fn keep_work(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<String>, Failure> {
-    let Some(place) = &opened.run().place else {
-        return Ok(None);
-    };
-    let Ok(project) = workspace.project_of(opened) else {
-        return Ok(None);
-    };
-    let message = commit::message(opened, &format!("What {} left", opened.run().id), "");
-    commit::commit(&project, opened, place, &message).map(Some)
 }

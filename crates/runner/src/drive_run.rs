@@ -21,7 +21,12 @@ pub fn drive(
     workspace.fence = None;
     let left = left?;
     let delivery = match &left {
-        DriveEnd::Over(_) => delivery::deliver(workspace, run)?,
+        DriveEnd::Over(_) => {
+            if let Some(left) = delivery::tell_left(workspace, run)? {
+                watcher.remark(&left);
+            }
+            delivery::deliver(workspace, run)?
+        }
         DriveEnd::Waiting(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => DeliveryEnd::Nothing,
     };
     tell_delivery(&delivery, run, watcher);

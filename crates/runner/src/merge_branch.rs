@@ -1,15 +1,17 @@
 //! Brings the branch of a run into the person's tree, where the two do not contradict each other.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use engine::{RunPlace, Status};
+use engine::{RunBranch, RunId, RunPlace, Status};
 use evidence::Project;
 use runtime::failure::Failure;
+use runtime::find_run;
 use runtime::fleet_project::{self, FleetProject, REMOTE};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::delivery;
-use crate::run_place::{Checkout, complaint};
+use crate::run_place::{Checkout, complaint, left_files};
 
 /// How the merge ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,48 @@ pub enum BranchMerge {
     },
     /// Both sides changed these. Nothing was changed.
     Conflict { branch: String, paths: Vec<String> },
+}
+
+/// The completed runs of this project whose work the person does not have yet.
+pub fn candidates(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> {
+    let is_fleet = workspace.store.fleet().is_some();
+    let project = workspace.project()?;
+    let unmerged = branches(project, &["--no-merged=HEAD"])?;
+    let all = branches(project, &[])?;
+    let mut found = Vec::new();
+    for run in find_run::completed(workspace)? {
+        let Some(opened) = workspace.find(&run)? else {
+            continue;
+        };
+        let is_candidate = opened.run().place.as_ref().is_some_and(|place| {
+            let RunBranch { name, base, .. } = &place.branch;
+            // Nobody has committed its work yet.
+            let is_in_worktree = all.get(name) == Some(base) && opened.has_project();
+            let is_in_worktree = is_in_worktree && place.delivered().is_none();
+            is_fleet || is_in_worktree || unmerged.contains_key(name)
+        });
+        if is_candidate {
+            found.push(run);
+        }
+    }
+    Ok(found)
+}
+
+/// The branches of runs in the person's repository, with their commits, of which this holds.
+fn branches(project: &Project, holds: &[&str]) -> Result<BTreeMap<String, String>, Failure> {
+    if !project.is_git() {
+        return Ok(BTreeMap::new());
+    }
+    let here = Checkout::of(project)?;
+    let mut command = here.command()?;
+    command.args(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"]);
+    command.args(holds).arg("refs/heads/gatewright/");
+    // Before the first commit there is no HEAD, and no run with a branch.
+    let listed = String::from_utf8_lossy(&here.output(&mut command)?.stdout).into_owned();
+    let branches = listed.lines().filter_map(|line| line.split_once(' '));
+    Ok(branches
+        .map(|(commit, name)| (name.to_owned(), commit.to_owned()))
+        .collect())
 }
 
 /// Merges the branch of a run into the tree in which it was started.
@@ -49,6 +93,15 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge,
             .hint("`git reflog` may still have its commits")
     })?;
     merge_tip(&here, &branch.name, &tip)
+}
+
+/// Copies the ignored files that the pipeline lists in `carry_back` from the run into the tree in which it was started.
+pub fn bring_back(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<String>, Failure> {
+    let is_placed = opened.run().place.is_some();
+    if !is_placed || workspace.store.fleet().is_some() {
+        return Ok(Vec::new());
+    }
+    left_files::bring_back(workspace, opened, &workspace.home_of(opened)?)
 }
 
 /// Merges the branch that a machine of the fleet has pushed, into the clone of the project in which we are.

@@ -57,14 +57,7 @@ pub(crate) fn tell(
 /// the budget makes it another event; driving the run again does not.
 fn event(opened: &OpenRun, status: &Status) -> String {
     let run = opened.run();
-    let reason = match status {
-        Status::Waiting(why) => why.as_str(),
-        Status::Queued
-        | Status::Running
-        | Status::Completed
-        | Status::Failed
-        | Status::Cancelled => "",
-    };
+    let reason = notify::reason(opened, status).unwrap_or_default();
     let text = format!(
         "{} {} {} {} {} {reason}",
         status.word(),

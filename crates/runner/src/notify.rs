@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use engine::Status;
+use engine::{DeliveryState, Status};
 use evidence::check::{self, CheckEnvironment, SearchPath};
 use runtime::failure::Failure;
 use runtime::notify_target::NotifyTarget;
@@ -79,14 +79,7 @@ fn prepared(
 fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
     let run = opened.run();
     let clean = |text: &str| engine::redact(text, secrets).into_owned();
-    let reason = match status {
-        Status::Waiting(why) => Some(clean(why)),
-        Status::Queued
-        | Status::Running
-        | Status::Completed
-        | Status::Failed
-        | Status::Cancelled => None,
-    };
+    let reason = reason(opened, status).map(|why| clean(&why));
     json!({
         "run": run.id.as_str(),
         "pipeline": opened.pipeline.definition().name.as_str(),
@@ -96,6 +89,24 @@ fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
         "reason": reason,
         "project": opened.stored.home,
     })
+}
+
+/// Why somebody must look at the run: what it waits for, or why its work is not delivered.
+pub(crate) fn reason(opened: &OpenRun, status: &Status) -> Option<String> {
+    match status {
+        Status::Waiting(why) => Some(why.clone()),
+        Status::Completed => {
+            let place = opened.run().place.as_ref()?;
+            let DeliveryState::Failed { reason } = &place.delivery else {
+                return None;
+            };
+            let run = &opened.run().id;
+            Some(format!(
+                "its work is not delivered: {reason}; `gatewright deliver {run}` repeats it"
+            ))
+        }
+        Status::Queued | Status::Running | Status::Failed | Status::Cancelled => None,
+    }
 }
 
 struct NoticeSender {

@@ -3,11 +3,13 @@
 use std::fs;
 
 use engine::RunId;
+use evidence::Project;
 use runtime::failure::Failure;
-use runtime::workspace::Workspace;
-use runtime::{ids, run_branch};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{ids, run_branch, undelivered};
 
-use crate::{delivery, run_place};
+use crate::delivery;
+use crate::run_place::{self, Checkout, left_files};
 
 /// Removes all that can be removed, and returns the runs whose worktrees are gone now.
 pub fn collect(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> {
@@ -32,8 +34,14 @@ fn placed_runs(workspace: &Workspace<'_>) -> Vec<RunId> {
         .collect()
 }
 
+/// Removes the worktree of a run whose work the person has merged, and all that was kept for that.
+pub fn collect_merged(workspace: &mut Workspace<'_>, run: &RunId) -> Result<(), Failure> {
+    collect_one(workspace, run)?;
+    run_place::forget(&workspace.state, run)
+}
+
 /// Removes the worktree of a run that is over, after its work is kept on its branch.
-pub fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
+fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
     let Some(opened) = workspace.find(run)? else {
         // The run was deleted, after its work was kept.
         return run_place::remove_unknown(&workspace.state, run).map(|()| true);
@@ -43,8 +51,36 @@ pub fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, F
     }
     if opened.has_project() && opened.run().place.is_some() {
         delivery::keep_work(workspace, &opened)?;
+        left_files::keep(workspace, &opened)?;
     }
     let home = workspace.home_of(&opened)?;
-    run_place::remove(&workspace.state, run, &home)?;
-    Ok(true)
+    let had_worktree = run_place::remove(&workspace.state, run, &home)?;
+    note_undelivered(workspace, &opened, &home)?;
+    Ok(had_worktree)
+}
+
+/// The work of a run that could not be delivered is on its branch: it is still to be delivered, unless the branch is
+/// gone, too.
+fn note_undelivered(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    home: &Project,
+) -> Result<(), Failure> {
+    let (Some(place), Some(lacking)) = (
+        &opened.run().place,
+        undelivered::of(&workspace.state, opened),
+    ) else {
+        return Ok(());
+    };
+    if Checkout::of(home)?
+        .branch_tip(&place.branch.name)?
+        .is_none()
+    {
+        return Ok(());
+    }
+    let (state, run) = (&workspace.state, &opened.run().id);
+    match lacking.reason {
+        Some(_) => undelivered::note_failed(state, run),
+        None => undelivered::note_open(state, run),
+    }
 }

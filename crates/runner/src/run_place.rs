@@ -6,11 +6,13 @@
 mod carry;
 mod checkout;
 pub(crate) mod half_made;
+pub(crate) mod left_files;
 mod relocation;
 mod room;
 pub(crate) mod stale_locks;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{EngineEvent, RunBranch, RunId};
@@ -19,6 +21,7 @@ use runtime::failure::Failure;
 use runtime::fleet_clones;
 use runtime::run_branch;
 use runtime::state::{State, write_durably};
+use runtime::undelivered;
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::engine_event;
@@ -33,9 +36,6 @@ const MADE: &str = "made";
 
 /// The file that says which branch we were about to make, so that after a kill we know it for ours.
 const BRANCH: &str = "branch";
-
-/// The file that marks a run whose work is still to be delivered.
-const UNDELIVERED: &str = "undelivered";
 
 /// What was noticed while the worktree was made, for a person.
 pub(crate) type Remarks = Vec<String>;
@@ -59,7 +59,8 @@ pub(crate) fn make(
             half_made::remove(&repository.common_dir, workspace.state.folder());
         }
         here.require_base(&place.branch, &run)?;
-        room::require(workspace, &home, &place.branch, &run)?;
+        let carried = carried_bytes(workspace, &opened, &home)?;
+        room::require(workspace, &home, &place.branch, &run, carried)?;
         run_branch::note_home(&workspace.state, &run, &home)?;
         files.checkout(&home, &run, &place.branch)?;
         here.release_base(&run)?;
@@ -71,8 +72,7 @@ pub(crate) fn make(
             &home,
             &files.worktree,
         )?);
-        write_durably(&files.mark(UNDELIVERED), "")
-            .map_err(Failure::file("write to", &files.folder))?;
+        undelivered::note_open(&workspace.state, &run)?;
         write_durably(&files.mark(MADE), "").map_err(Failure::file("write to", &files.folder))?;
     }
     let folder = text(&files.worktree)?;
@@ -101,8 +101,7 @@ fn carry_from_project(
     let Some(seat) = workspace.context.fleet() else {
         return copy_into(&carry_list(home, patterns)?, &home.root, worktree);
     };
-    let environment = &workspace.context.environment;
-    let clone = fleet_clones::find(&workspace.state, environment, &opened.stored.home);
+    let clone = carried_from(workspace, opened);
     let from = clone.as_ref().unwrap_or(home);
     let mut list = carry_list(from, patterns)?;
     let missing = std::mem::take(&mut list.missing).into_iter();
@@ -118,6 +117,25 @@ fn carry_from_project(
     Ok(remarks)
 }
 
+/// How much room the files need that come along into the worktree of a run.
+fn carried_bytes(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    home: &Project,
+) -> Result<u64, Failure> {
+    let from = carried_from(workspace, opened);
+    let from = from.as_ref().unwrap_or(home);
+    let patterns = &opened.pipeline.definition().placement.carry;
+    Ok(carry_list(from, patterns)?.bytes(&from.root))
+}
+
+/// The clone of a fleet's project that people use on this machine.
+fn carried_from(workspace: &Workspace<'_>, opened: &OpenRun) -> Option<Project> {
+    workspace.context.fleet()?;
+    let environment = &workspace.context.environment;
+    fleet_clones::find(&workspace.state, environment, &opened.stored.home)
+}
+
 /// Copies what comes along into the worktree of a step.
 pub(crate) fn carry(
     workspace: &Workspace<'_>,
@@ -129,62 +147,38 @@ pub(crate) fn carry(
     copy_into(&carried, &from.root, worktree).map(drop)
 }
 
-/// The ignored files in the worktree of a step that neither came along nor come back, without caches of tools.
-pub(crate) fn left_ignored(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    worktree: &Path,
-) -> Result<Vec<String>, Failure> {
-    let placement = &opened.pipeline.definition().placement;
-    let carried = carry_list(&workspace.project_of(opened)?, &placement.carry)?.found;
-    let known = carried.iter().map(PathBuf::as_path);
-    let known: Vec<&Path> = known
-        .chain(placement.carry_back.iter().map(Path::new))
-        .collect();
-    let mut left = carry::ignored(&Project::find(worktree)?)?;
-    left.retain(|path| !known.iter().any(|known| path.starts_with(known)));
-    let left = left.iter().map(|path| path.to_string_lossy().into_owned());
-    // A folder is listed without its files.
-    let is_cache = |path: &String| evidence::tree::is_cache(format!("{path}/x").as_bytes());
-    Ok(left.filter(|path| !is_cache(path)).collect())
-}
-
-/// The runs that have a worktree of their own, and whose work may still be to be delivered.
-pub fn undelivered(state: &State) -> Vec<RunId> {
-    let listed = fs::read_dir(run_branch::places(state));
-    let names = listed.into_iter().flatten().filter_map(|entry| {
-        let entry = entry.ok()?;
-        let is_open = entry.path().join(UNDELIVERED).exists();
-        is_open.then(|| entry.file_name().into_string().ok())?
-    });
-    names.filter_map(|name| RunId::parse(&name).ok()).collect()
-}
-
-/// Nothing is left to deliver.
-pub(crate) fn set_delivered(state: &State, run: &RunId) {
-    // If it stays, the next worker looks at the run once more and finds it delivered.
-    let _ = fs::remove_file(run_branch::run_folder(state, run).join(UNDELIVERED));
-}
-
-/// Removes the worktree of a run. Its branch stays.
-pub fn remove(state: &State, run: &RunId, home: &Project) -> Result<(), Failure> {
+/// Removes the worktree of a run, and says whether there was one. Its branch stays.
+pub fn remove(state: &State, run: &RunId, home: &Project) -> Result<bool, Failure> {
     let files = PlaceFiles::of(state, run, home);
+    let had_worktree = files.worktree.exists();
     if !files.folder.exists() {
-        return Ok(());
+        return Ok(had_worktree);
     }
     let here = Checkout::of(home)?;
     here.forget_worktree(&files.worktree)?;
     here.release_base(run)?;
-    fs::remove_dir_all(&files.folder).map_err(Failure::file("remove", &files.folder))
+    files.clear()?;
+    Ok(had_worktree)
 }
 
 /// Removes the worktree of a run that the store does not know any more.
 pub(crate) fn remove_unknown(state: &State, run: &RunId) -> Result<(), Failure> {
+    if let Ok(home) = Project::find(&run_branch::noted_home(state, run))
+        && home.is_git()
+    {
+        remove(state, run, &home)?;
+    }
+    forget(state, run)
+}
+
+/// Removes all that there is of a run's place. Its worktree is gone, or nobody knows it any more.
+pub(crate) fn forget(state: &State, run: &RunId) -> Result<(), Failure> {
     let folder = run_branch::run_folder(state, run);
-    match Project::find(&run_branch::noted_home(state, run)) {
-        Ok(home) if home.is_git() => remove(state, run, &home),
-        // Its repository is gone, too.
-        Ok(_) | Err(_) => fs::remove_dir_all(&folder).map_err(Failure::file("remove", &folder)),
+    match fs::remove_dir_all(&folder) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(Failure::file("remove", &folder)(cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -199,7 +193,9 @@ pub(crate) fn has_room(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<bo
         return Ok(true);
     };
     let home = workspace.project_of(opened)?;
-    Ok(room::require(workspace, &home, &place.branch, &opened.run().id).is_ok())
+    let carried = carried_bytes(workspace, opened, &home)?;
+    let run = &opened.run().id;
+    Ok(room::require(workspace, &home, &place.branch, run, carried).is_ok())
 }
 
 /// Where the files of a run's place lie.
@@ -214,6 +210,26 @@ impl PlaceFiles {
             folder: run_branch::run_folder(state, run),
             worktree: run_branch::folder(state, run, home),
         }
+    }
+
+    /// Removes all but what comes back from the run.
+    fn clear(&self) -> Result<(), Failure> {
+        let entries = fs::read_dir(&self.folder);
+        let entries = entries.map_err(Failure::file("read", &self.folder))?;
+        for entry in entries.flatten() {
+            let (name, path) = (entry.file_name(), entry.path());
+            let is_kept = name == left_files::BACK;
+            let removed = match entry.file_type() {
+                _ if is_kept => Ok(()),
+                Ok(kind) if kind.is_dir() => fs::remove_dir_all(&path),
+                Ok(_) | Err(_) => fs::remove_file(&path),
+            };
+            removed.map_err(Failure::file("remove", &path))?;
+        }
+        if self.folder.join(left_files::BACK).exists() {
+            return Ok(());
+        }
+        fs::remove_dir_all(&self.folder).map_err(Failure::file("remove", &self.folder))
     }
 
     fn mark(&self, name: &str) -> PathBuf {

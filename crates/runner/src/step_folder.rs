@@ -14,12 +14,9 @@ use runtime::work_change::{self, StepCommits};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
-use crate::run_place;
+use crate::run_place::{self, left_files};
 use crate::surroundings::Surroundings;
 use crate::worktree::{DurableSoon, Merged, Prepared, Snapshot, Worktree, Worktrees};
-
-/// How many files a remark names.
-const MOST_NAMED: usize = 5;
 
 /// How often a worker that waits in the queue checks for a stop.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -192,22 +189,15 @@ impl StepFolder {
 impl StepFolder {
     /// Ignored files of a step do not come back. That is said, so that nobody looks for them in vain.
     fn tell_left(&self, workspace: &mut Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
-        let left = run_place::left_ignored(workspace, opened, &self.worktree.folder)?;
+        let left = left_files::of_step(workspace, opened, &self.worktree.folder)?;
         if left.is_empty() {
             return Ok(());
         }
-        let more = left.len().saturating_sub(MOST_NAMED);
-        let named: Vec<&str> = left.iter().take(MOST_NAMED).map(String::as_str).collect();
-        let more = if more > 0 {
-            format!(" and {more} more")
-        } else {
-            String::new()
-        };
         let message = format!(
-            "the worktree of {} had ignored files that were not brought back: {}{more}; `carry_back` in the \
+            "the worktree of {} had ignored files that were not brought back: {}; `carry_back` in the \
              pipeline names what is",
             self.worktree.name,
-            named.join(", ")
+            left_files::named(&left)
         );
         transact::remark(workspace, opened.clone(), None, &message).map(drop)
     }

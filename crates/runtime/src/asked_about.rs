@@ -9,7 +9,7 @@ use views::next::NextView;
 
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, change_report, clock, signs};
+use crate::{answers, change_report, clock, signs, undelivered};
 
 /// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
 /// whether that is recorded yet or not.
@@ -18,6 +18,7 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
     let legal = engine::next(&opened.pipeline, &run);
     let owner = signs::owner(workspace, opened);
     let view = views::next_by(&opened.pipeline, &run, &legal, owner);
+    let view = view.with_undelivered(undelivered::of(&workspace.state, opened));
     let mut contents = BTreeMap::new();
     for hash in view.asked_about() {
         if let Some(bytes) = workspace.store.content(hash)? {

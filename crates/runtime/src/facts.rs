@@ -17,7 +17,7 @@ use views::{Freshness, RunContext, Untrusted};
 
 use crate::failure::{Failure, FailureKind};
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, drive_settings, find_run, signs, work_change};
+use crate::{answers, drive_settings, find_run, lease_holder, signs, undelivered, work_change};
 
 /// A report tells of so many of the latest pieces of work how much they changed.
 const MOST_CHANGES: usize = 200;
@@ -66,8 +66,10 @@ impl RunsReader {
         now: Time,
     ) -> Result<RunRows, Failure> {
         let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+        let undelivered = undelivered::runs(&workspace.state);
         for summary in summaries {
-            if over == RowDepth::Summary && !find_run::is_active(summary) {
+            let is_settled = !find_run::is_active(summary) && !undelivered.contains(&summary.id);
+            if over == RowDepth::Summary && is_settled {
                 rows.push(brief(summary, Integrity::Intact, now));
                 continue;
             }
@@ -129,7 +131,8 @@ impl RunsReader {
         Ok(())
     }
 
-    /// Every question that waits, over all projects. Only runs that are not over are opened.
+    /// Every question that waits, over all projects, and every run whose work is to be delivered. No other run that is
+    /// over is opened.
     pub fn inbox(
         &mut self,
         workspace: &mut Workspace<'_>,
@@ -189,10 +192,12 @@ impl RunsReader {
             Status::Running | Status::Waiting(_) => true,
             Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => false,
         };
+        let waiting = summaries.iter().filter(may_wait).map(|it| it.id.clone());
         let mut found = Vec::new();
-        for summary in summaries.iter().filter(may_wait) {
-            match self.open(workspace, &summary.id) {
+        for run in waiting.chain(undelivered::runs(&workspace.state)) {
+            match self.open(workspace, &run) {
                 Ok(Some(opened)) if waits(&opened, now) => found.push(opened),
+                Ok(Some(opened)) if waits_undelivered(workspace, &opened)? => found.push(opened),
                 Ok(Some(_) | None) => {}
                 Err(failure) => {
                     integrity(&failure)?;
@@ -236,6 +241,7 @@ impl RunsReader {
         let row = RunRow::new(&opened.pipeline, &run, context(&opened, &run, now));
         let row = row.with_repository(&opened.stored.project);
         let row = row.with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run));
+        let row = row.with_undelivered(undelivered::of(&workspace.state, &opened));
         Ok(Some(row.with_liveness(Liveness::of(&signs))))
     }
 }
@@ -285,6 +291,7 @@ impl RunReader {
             .with_liveness(Liveness::of(&signs))
             .with_inbox(asks)
             .with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run))
+            .with_undelivered(undelivered::of(&workspace.state, opened))
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
             .with_workers(signs::workers(&workspace.state, &run), now))
     }
@@ -361,11 +368,21 @@ fn waits(opened: &OpenRun, now: Time) -> bool {
     matches!(engine::status(&opened.pipeline, &run), Status::Waiting(_))
 }
 
+/// Is its work to be handed over, and nobody does it now?
+fn waits_undelivered(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<bool, Failure> {
+    if undelivered::of(&workspace.state, opened).is_none() {
+        return Ok(false);
+    }
+    let held = workspace.store.lease(&opened.run().id)?;
+    Ok(lease_holder::driver(held.as_ref()).is_none())
+}
+
 /// What the run asks, as `next` shows it, with the questions of a worker.
 fn entry(workspace: &Workspace<'_>, opened: &OpenRun, now: Time) -> InboxEntry {
     let run = as_of(&opened.pipeline, opened.run(), now);
     let legal = engine::next(&opened.pipeline, &run);
     let next = views::next(&opened.pipeline, &run, &legal);
+    let next = next.with_undelivered(undelivered::of(&workspace.state, opened));
     let asked = engine::asked(&opened.pipeline, &run);
     // Questions that cannot be read are shown by `next`, as they were written.
     let questions = answers::questions(workspace, opened).ok().flatten();
@@ -420,6 +437,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         unjudged: 0,
         unguarded: 0,
         overrides: usize::from(summary.overridden),
+        undelivered: None,
         started_at: summary.started_at,
         touched_at: summary.updated_at,
         idle,

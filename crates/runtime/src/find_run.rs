@@ -35,6 +35,32 @@ pub fn find_to_show(workspace: &Workspace<'_>, word: Option<&str>) -> Result<Sto
     }
 }
 
+/// The run with this id; without one, the only candidate. Several are named, and none of them is taken.
+pub fn find_candidate(
+    workspace: &Workspace<'_>,
+    word: Option<&str>,
+    candidates: &[RunId],
+    what: &str,
+) -> Result<StoredRun, Failure> {
+    match (word, candidates) {
+        (Some(_), _) | (None, []) => find_to_show(workspace, word),
+        (None, [only]) => find(workspace, Some(only.as_str())),
+        (None, several) => {
+            let several: Vec<&RunId> = several.iter().collect();
+            let message = format!("{} {what}", listed(&several));
+            Err(Failure::not_found(message).hint("add the id of one of them"))
+        }
+    }
+}
+
+/// The completed runs of this project, the last one first.
+pub fn completed(workspace: &Workspace<'_>) -> Result<Vec<RunId>, Failure> {
+    let mut runs = of_project(workspace)?;
+    runs.retain(|run| run.status == Status::Completed);
+    runs.sort_by_key(|run| std::cmp::Reverse(run.updated_at));
+    Ok(runs.into_iter().map(|run| run.id).collect())
+}
+
 /// The run of this project that ended last, if none is active.
 fn last_over(workspace: &Workspace<'_>) -> Result<Option<RunId>, Failure> {
     let runs = of_project(workspace)?;

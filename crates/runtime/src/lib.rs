@@ -78,6 +78,7 @@ pub mod transact;
 pub mod tree_looks;
 pub mod tree_turn;
 pub mod trust;
+pub mod undelivered;
 pub mod unused_runs;
 pub mod view_files;
 pub mod watchdog;

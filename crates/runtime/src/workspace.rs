@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -58,9 +59,16 @@ pub struct BeforeStart {
 }
 
 impl OpenRun {
-    /// Does the run's folder still exist?
+    /// Does the run's folder still exist? One that was removed may be there again, empty: an agent program opens a
+    /// conversation only in its folder.
     pub fn has_project(&self) -> bool {
-        Path::new(self.stored.worktree()).is_dir()
+        let folder = Path::new(self.stored.worktree());
+        match &self.run().place {
+            Some(place) if place.folder.is_some() => {
+                fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some())
+            }
+            Some(_) | None => folder.is_dir(),
+        }
     }
 
     pub fn run(&self) -> &Run {

@@ -51,6 +51,7 @@ mod test_random;
 #[cfg(test)]
 mod tests;
 pub mod time;
+mod undelivered;
 mod view_input;
 pub mod why;
 mod words;

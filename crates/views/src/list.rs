@@ -6,7 +6,7 @@ use engine::{
 };
 use serde_json::{Value, json};
 
-use crate::facts::{Inbox, Liveness};
+use crate::facts::{Inbox, Liveness, Undelivered};
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -50,6 +50,8 @@ pub struct RunRow {
     /// How many pieces of work no hook guarded.
     pub unguarded: usize,
     pub overrides: usize,
+    /// Its work, if it is completed and that was not handed over.
+    pub undelivered: Option<Undelivered>,
     pub started_at: Time,
     pub touched_at: Time,
     pub idle: Seconds,
@@ -100,6 +102,7 @@ impl RunRow {
             unjudged: run.unjudged,
             unguarded: run.unguarded.len(),
             overrides: run.overrides.len(),
+            undelivered: None,
             started_at: run.started_at,
             touched_at: run.touched_at,
             idle: context.now.since(run.touched_at),
@@ -115,6 +118,12 @@ impl RunRow {
     /// The same with what the settings of the run say.
     pub fn with_rehearsal(mut self, rehearsal: bool) -> Self {
         self.rehearsal = rehearsal;
+        self
+    }
+
+    /// The same with what its delivery still lacks.
+    pub fn with_undelivered(mut self, undelivered: Option<Undelivered>) -> Self {
+        self.undelivered = undelivered;
         self
     }
 
@@ -136,6 +145,9 @@ impl RunRow {
         }
         if self.unguarded > 0 {
             marks.push("UNGUARDED".to_owned());
+        }
+        if self.undelivered.is_some() {
+            marks.push(Undelivered::MARK.to_owned());
         }
         if self.freshness == Freshness::Stale {
             marks.push("STALE".to_owned());
@@ -252,6 +264,7 @@ impl RunRow {
             "unjudged": self.unjudged,
             "unguarded": self.unguarded,
             "overrides": self.overrides,
+            "undelivered": self.undelivered.as_ref().map(Undelivered::json),
             "started_at": rfc3339(self.started_at),
             "updated_at": rfc3339(self.touched_at),
             "idle_seconds": self.idle.0,

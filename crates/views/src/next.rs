@@ -21,6 +21,7 @@ use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
 use crate::safe::Untrusted;
 use crate::session_prompt;
+use crate::undelivered::Undelivered;
 use crate::words;
 pub(crate) use questions::{json as question_json, show as show_questions};
 
@@ -36,6 +37,8 @@ pub struct NextView {
     pub change: Option<ChangeReport>,
     /// The questions of a worker, where somebody has read them.
     pub questions: Vec<Question>,
+    /// The work that a completed run has not handed over.
+    pub undelivered: Option<Undelivered>,
     pub actions: Vec<NextAction>,
 }
 
@@ -127,6 +130,7 @@ pub fn next_by(pipeline: &Pipeline, run: &Run, legal: &[Next], owner: Owner) -> 
         about: asked_about::artifacts(pipeline, run, legal),
         change: None,
         questions: Vec::new(),
+        undelivered: None,
         actions,
     }
 }
@@ -148,6 +152,20 @@ impl NextView {
     /// The same with what the run has changed.
     pub fn with_change(mut self, change: Option<ChangeReport>) -> Self {
         self.change = change.filter(|change| change.all > 0);
+        self
+    }
+
+    /// The same with what the delivery of a completed run still lacks. Then there is something to do.
+    pub fn with_undelivered(mut self, undelivered: Option<Undelivered>) -> Self {
+        if let Some(lacking) = &undelivered {
+            let what = format!("the run is completed, and {}", lacking.text());
+            let command = Undelivered::command(&self.run);
+            self.actions = vec![NextAction {
+                commands: vec![command],
+                ..plain(Actor::Person, &what)
+            }];
+        }
+        self.undelivered = undelivered;
         self
     }
 

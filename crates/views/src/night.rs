@@ -20,15 +20,18 @@ pub enum NightResult {
     Cancelled,
     /// It could not be driven, or the worker was stopped.
     NotDone,
+    /// It is completed, and its work could not be handed over.
+    NotDelivered,
     Done,
 }
 
 impl NightResult {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::WaitsForYou,
         Self::Failed,
         Self::Cancelled,
         Self::NotDone,
+        Self::NotDelivered,
         Self::Done,
     ];
 
@@ -38,6 +41,7 @@ impl NightResult {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::NotDone => "not_done",
+            Self::NotDelivered => "not_delivered",
             Self::Done => "done",
         }
     }
@@ -48,6 +52,7 @@ impl NightResult {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
             Self::NotDone => "not done",
+            Self::NotDelivered => "done, not delivered",
             Self::Done => "done",
         }
     }
@@ -55,6 +60,8 @@ impl NightResult {
     fn counted(self, count: usize) -> &'static str {
         match self {
             Self::WaitsForYou if count > 1 => "wait for you",
+            // A comma stands between two counts.
+            Self::NotDelivered => "not delivered",
             Self::WaitsForYou | Self::Failed | Self::Cancelled | Self::NotDone | Self::Done => {
                 self.heading()
             }
@@ -64,7 +71,7 @@ impl NightResult {
     fn style(self) -> Style {
         match self {
             Self::WaitsForYou => Style::Wait,
-            Self::Failed => Style::Bad,
+            Self::Failed | Self::NotDelivered => Style::Bad,
             Self::Cancelled | Self::NotDone => Style::Normal,
             Self::Done => Style::Good,
         }
@@ -106,6 +113,11 @@ pub fn reason(pipeline: &Pipeline, run: &Run) -> Option<Untrusted> {
 }
 
 impl Night {
+    /// Did a run end without handing over its work?
+    pub fn has_undelivered(&self) -> bool {
+        !self.of(NightResult::NotDelivered).is_empty()
+    }
+
     fn of(&self, result: NightResult) -> Vec<&NightRow> {
         let rows = self.rows.iter().filter(|row| row.result == result);
         rows.collect()
@@ -132,6 +144,9 @@ impl Night {
         let lasted = span(self.lasted);
         let head = format!("{runs} in {lasted}: {}{used}", counts.join(", "));
         builder.line(Style::Strong, &head);
+        let mut projects = self.rows.iter().map(|row| &row.project);
+        let first = projects.next();
+        let is_mixed = projects.any(|project| Some(project) != first);
         for result in NightResult::ALL {
             let rows = self.of(result);
             if rows.is_empty() {
@@ -141,6 +156,11 @@ impl Night {
             builder.line(result.style(), result.heading());
             for row in rows {
                 row.show(&mut builder);
+                if is_mixed {
+                    let project = format!("    in {}", row.project.line());
+                    builder.line(Style::Dim, &project);
+                }
+                row.show_rest(&mut builder);
             }
         }
         builder.finish()
@@ -167,6 +187,9 @@ impl NightRow {
         let task = cut(&task.line(), TASK_COLUMNS);
         let took = span(self.took);
         builder.line(Style::Normal, &format!("  {run}  {task} · {took}{used}"));
+    }
+
+    fn show_rest(&self, builder: &mut TextBuilder) {
         if let Some(reason) = &self.reason {
             let reason = cut(&reason.line(), REASON_COLUMNS);
             builder.line(Style::Normal, &format!("    {reason}"));
@@ -199,5 +222,48 @@ fn with_dot(text: &str) -> String {
         String::new()
     } else {
         format!(" · {text}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(run: &str, project: &str, result: NightResult) -> NightRow {
+        NightRow {
+            run: RunId::parse(run).unwrap(),
+            task: Untrusted::new("try"),
+            project: Untrusted::new(project),
+            result,
+            reason: Some(Untrusted::new("gh auth login")),
+            used: Usage::default(),
+            took: Seconds(60),
+            branch: None,
+            command: Some(format!("gatewright deliver {run}")),
+        }
+    }
+
+    #[test]
+    fn projects_are_named_where_there_are_several_and_work_that_stayed_is_told() {
+        for (other, is_named) in [("/a", false), ("/b", true)] {
+            let night = Night {
+                rows: vec![
+                    row("r-2", "/a", NightResult::NotDelivered),
+                    row("r-1", other, NightResult::NotDelivered),
+                ],
+                lasted: Seconds(60),
+            };
+            let text = night.text(Paint::Plain);
+            assert!(night.has_undelivered() && text.starts_with("2 runs in 1m: 2 not delivered"));
+            assert_eq!(text.contains("\n    in /a\n"), is_named, "{text}");
+            assert!(text.find("r-2") < text.find("r-1"), "{text}");
+            assert_eq!(night.json()["counts"]["not_delivered"], 2);
+        }
+        let done = vec![row("r-1", "/a", NightResult::Done)];
+        let night = Night {
+            rows: done,
+            lasted: Seconds(1),
+        };
+        assert!(!night.has_undelivered());
     }
 }

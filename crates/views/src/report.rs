@@ -174,6 +174,11 @@ impl ReportView {
         text::render(self, paint)
     }
 
+    /// In plain lines without the task, for the message of a commit that has it.
+    pub fn commit_text(&self) -> String {
+        text::commit(self)
+    }
+
     pub fn markdown(&self) -> String {
         markdown::render(self)
     }

@@ -17,8 +17,8 @@ pub(crate) use text::status_words;
 
 use crate::cause::Causes;
 use crate::facts::{
-    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, RunSpan, Timeline, Visit,
-    WaitSpan, WayCounts, WorkerSign,
+    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, RunSpan, Timeline, Undelivered,
+    Visit, WaitSpan, WayCounts, WorkerSign,
 };
 use crate::paint::Paint;
 use crate::safe::Untrusted;
@@ -58,6 +58,8 @@ pub struct StatusView {
     pub outside: u32,
     /// The branch of its own, and how far its delivery is.
     pub place: Option<engine::RunPlace>,
+    /// Its work, if it is completed and that was not handed over.
+    pub undelivered: Option<Undelivered>,
     /// The work that no hook guarded.
     pub unguarded: Vec<UnguardedLine>,
     pub status: Status,
@@ -318,6 +320,12 @@ impl StatusView {
     /// The same with what the settings of the run say: also one that has not begun is a rehearsal.
     pub fn with_rehearsal(mut self, rehearsal: bool) -> Self {
         self.rehearsal |= rehearsal;
+        self
+    }
+
+    /// The same with what its delivery still lacks.
+    pub fn with_undelivered(mut self, undelivered: Option<Undelivered>) -> Self {
+        self.undelivered = undelivered;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Held, Question, Reply, Rule, Time};
+use runner::delivery;
 use runtime::answers::{Chosen, answered, chosen, edits_key, edits_taken, questions};
 use runtime::asked_about;
 use runtime::context::Context;
@@ -110,7 +111,10 @@ impl Answer {
         {
             refusal.reason = wants_answers(&decided.opened, &questions);
         }
-        report::print(&workspace, &decided, output)
+        let exit = report::print(&workspace, &decided, output)?;
+        // An answer may end the run, and nobody drives it.
+        delivery::keep_ended(&mut workspace, &stored.run.id)?;
+        Ok(exit)
     }
 }
 

@@ -1,8 +1,10 @@
 //! `gatewright cancel`: a person ends a run before its end.
 
-use engine::{Happening, PersonEvent};
+use engine::{Happening, PersonEvent, RunId};
+use runner::delivery;
 use runtime::context::Context;
 use runtime::failure::Failure;
+use runtime::find_run;
 use runtime::idempotency::KeyedCommand;
 use runtime::irreversible;
 use runtime::workspace::{OpenRun, Workspace};
@@ -27,8 +29,17 @@ pub(crate) struct Cancel {
 
 impl Cancel {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let run = self.of.run.as_deref();
         given_reason("cancel", &self.reason)?;
+        let run = find_run::find(&Workspace::for_writing(context)?, self.of.run.as_deref())?;
+        let run = run.run.id;
+        let exit = self.cancel(context, output, &run)?;
+        // If nobody drives the run, nobody else keeps its work.
+        delivery::keep_ended(&mut Workspace::for_writing(context)?, &run)?;
+        Ok(exit)
+    }
+
+    fn cancel(&self, context: &Context, output: &mut Output, run: &RunId) -> Result<Exit, Failure> {
+        let run = Some(run.as_str());
         let command = KeyedCommand::new("cancel").with("reason", &self.reason);
         let lost = |_: &Workspace<'_>, opened: &OpenRun| {
             Ok(irreversible::unless_over(

@@ -9,7 +9,6 @@ use runtime::{find_run, person_only};
 use serde_json::json;
 use views::Style;
 
-use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -19,17 +18,23 @@ use crate::output::Output;
 /// the run says. What was done before is not repeated.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Deliver {
-    #[command(flatten)]
-    of: OfRun,
+    /// The run's id, or its first characters [default: the only completed run of this project that is not delivered]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
 }
 
 impl Deliver {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "deliver", Held::Nobody)?;
         let mut workspace = Workspace::for_writing(context)?;
-        let run = find_run::find_to_show(&workspace, self.of.run.as_deref())?
+        let candidates = delivery::candidates(&mut workspace)?;
+        let word = self.run.as_deref();
+        let run = find_run::find_candidate(&workspace, word, &candidates, "are not delivered")?
             .run
             .id;
+        if let Some(left) = delivery::tell_left(&mut workspace, &run)? {
+            output.say(&left);
+        }
         match delivery::deliver(&mut workspace, &run)? {
             DeliveryEnd::Done(delivered) => {
                 let text = views::delivered(&delivered);

@@ -5,6 +5,7 @@ use runtime::context::Context;
 use runtime::facts::{RunRows, RunsReader};
 use runtime::failure::{Failure, FailureKind};
 use runtime::find_run;
+use runtime::undelivered;
 use runtime::workspace::Workspace;
 use serde_json::json;
 use store::{Backend as _, RunSummary};
@@ -14,7 +15,7 @@ use crate::exit::Exit;
 use crate::fleet_link;
 use crate::output::{Format, Output};
 
-/// List the active runs of this project
+/// List the active runs of this project, and those whose work is not delivered
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// List all runs: of every project, and finished ones
@@ -66,7 +67,10 @@ impl List {
     fn find(&self, workspace: &mut Workspace<'_>) -> Result<Found, Failure> {
         let now = clock::now();
         let summaries = self.summaries(workspace)?;
-        let shown = |run: &&RunSummary| self.all || find_run::is_active(run);
+        let undelivered = undelivered::runs(&workspace.state);
+        let shown = |run: &&RunSummary| {
+            self.all || find_run::is_active(run) || undelivered.contains(&run.id)
+        };
         let shown: Vec<&RunSummary> = summaries.iter().filter(shown).collect();
         let hidden = summaries.len() - shown.len();
         let mut reader = RunsReader::default();

@@ -5,12 +5,11 @@ use runner::merge_branch::{self, BranchMerge};
 use runner::place_gc;
 use runtime::context::Context;
 use runtime::failure::Failure;
-use runtime::workspace::Workspace;
+use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, person_only, transact};
 use serde_json::json;
 use views::Style;
 
-use crate::arguments::OfRun;
 use crate::exit::Exit;
 use crate::output::{Format, Output};
 
@@ -20,53 +19,77 @@ use crate::output::{Format, Output};
 /// files and changes nothing. After a merge, removes the run's worktree; its branch stays.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Merge {
-    #[command(flatten)]
-    of: OfRun,
+    /// The run's id, or its first characters [default: the only completed run of this project that is not merged]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
 }
 
 impl Merge {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         person_only::require_person(context, "merge", Held::Nobody)?;
         let mut workspace = Workspace::for_writing(context)?;
-        let run = find_run::find_to_show(&workspace, self.of.run.as_deref())?
+        let candidates = merge_branch::candidates(&mut workspace)?;
+        let word = self.run.as_deref();
+        let run = find_run::find_candidate(&workspace, word, &candidates, "can be merged")?
             .run
             .id;
         let opened = workspace.read(&run)?;
         let merged = merge_branch::merge(&workspace, &opened)?;
-        tell(output, &merged)?;
+        let brought = match &merged {
+            BranchMerge::Merged { .. } | BranchMerge::Nothing { .. } => {
+                merge_branch::bring_back(&workspace, &opened)?
+            }
+            BranchMerge::Conflict { .. } => Vec::new(),
+        };
+        tell(output, &merged, &brought)?;
         match merged {
             BranchMerge::Conflict { .. } => Ok(Exit::No),
             BranchMerge::Nothing { .. } => Ok(Exit::Success),
             BranchMerge::Merged { commit, .. } => {
-                let by = context.who().name();
-                let message = format!("{by} merged its branch, as {}", short(&commit));
-                let is_here = !workspace.is_elsewhere(&opened);
-                transact::remark(&mut workspace, opened, None, &message)?;
-                if is_here {
-                    place_gc::collect_one(&mut workspace, &run)?;
-                }
+                note(&mut workspace, opened, &commit)?;
                 Ok(Exit::Success)
             }
         }
     }
 }
 
-fn tell(output: &mut Output, merged: &BranchMerge) -> Result<(), Failure> {
+/// The history tells the merge. The person has the work, so nothing of it is kept besides the branch, and nobody is
+/// asked to deliver it.
+fn note(workspace: &mut Workspace<'_>, opened: OpenRun, commit: &str) -> Result<(), Failure> {
+    let by = workspace.context.who().name();
+    let message = format!("{by} merged its branch, as {}", short(commit));
+    let (is_here, run) = (!workspace.is_elsewhere(&opened), opened.run().id.clone());
+    transact::remark(workspace, opened, None, &message)?;
+    if is_here {
+        place_gc::collect_merged(workspace, &run)?;
+    }
+    Ok(())
+}
+
+fn tell(output: &mut Output, merged: &BranchMerge, brought: &[String]) -> Result<(), Failure> {
     if output.format() == Format::Json {
         let json = match merged {
-            BranchMerge::Nothing { branch } => json!({ "branch": branch, "merged": false }),
+            BranchMerge::Nothing { branch } => {
+                json!({ "branch": branch, "merged": false, "brought_back": brought })
+            }
             BranchMerge::Merged {
                 branch,
                 commit,
                 files,
             } => {
-                json!({ "branch": branch, "merged": true, "commit": commit, "files": files })
+                json!({ "branch": branch, "merged": true, "commit": commit, "files": files, "brought_back": brought })
             }
             BranchMerge::Conflict { branch, paths } => {
                 json!({ "branch": branch, "merged": false, "conflicts": paths })
             }
         };
         return output.json(&json);
+    }
+    if !brought.is_empty() {
+        output.say(&format!(
+            "brought back {}",
+            views::line(&brought.join(", "))
+        ));
     }
     match merged {
         BranchMerge::Nothing { branch } => output.text(&format!("{branch} is merged already\n")),

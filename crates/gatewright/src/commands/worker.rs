@@ -4,6 +4,8 @@
 mod fleet;
 mod night;
 
+use night::Handed;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -17,7 +19,6 @@ use runner::drive_options::{DriveEnd, WhenLimited, WhenWaiting};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
 use runner::queue::{self, Waits};
-use runner::run_place;
 use runner::untold_runs::UntoldRuns;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
@@ -25,7 +26,7 @@ use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::lease_holder;
 use runtime::workspace::Workspace;
-use runtime::{clock, person_only, signals};
+use runtime::{clock, person_only, signals, undelivered};
 use store::{Backend as _, Group, StoredRun};
 use views::Style;
 
@@ -43,7 +44,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 /// Drives the runs of all projects that were queued with `gatewright start --queue`, and headless
 /// runs that no process drives: runs whose orchestrator was killed, or whose question has been
 /// answered. Leaves runs that wait for a person, and retries runs that it could not drive. Ctrl-C
-/// stops it cleanly; the next `worker` or `resume` continues the runs. At its end it prints a summary.
+/// stops it cleanly; the next `worker` or `resume` continues the runs. At its end it prints a summary, and exits with 1 if a run could not be driven or its work not delivered.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Worker {
     /// How many runs to drive at once
@@ -101,10 +102,10 @@ impl Worker {
             driven.listen(output);
         }
         let lasted = Seconds(begun.elapsed().as_secs());
-        night::tell(context, output, driven.untold, &driven.ends, lasted)?;
+        let handed = night::tell(context, output, driven.untold, &driven.ends, lasted)?;
         Ok(match options.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
-            false if driven.backoff.is_empty() => Exit::Success,
+            false if driven.backoff.is_empty() && handed == Handed::Over => Exit::Success,
             false => Exit::No,
         })
     }
@@ -305,7 +306,7 @@ fn rests(workspace: &Workspace<'_>, backoff: &Backoff, run: &RunId, capped: bool
 
 /// Completed runs whose orchestrator was killed before it delivered their work.
 fn undelivered(workspace: &Workspace<'_>) -> Result<Vec<RunId>, Failure> {
-    let mut found = run_place::undelivered(&workspace.state);
+    let mut found = undelivered::open_runs(&workspace.state);
     if found.is_empty() {
         return Ok(found);
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::fixture::{World, says, until};
 use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
 
-fn has_branch(world: &World, name: &str) -> bool {
+pub(crate) fn has_branch(world: &World, name: &str) -> bool {
     let name = format!("refs/heads/{name}");
     world
         .project
@@ -16,7 +16,7 @@ fn has_branch(world: &World, name: &str) -> bool {
 }
 
 /// A bare repository that the project knows as `origin`.
-fn remote(world: &World) -> PathBuf {
+pub(crate) fn remote(world: &World) -> PathBuf {
     let remote = world.project.home().join("remote.git");
     let path = remote.to_str().unwrap();
     world
@@ -30,7 +30,7 @@ fn remote(world: &World) -> PathBuf {
     remote
 }
 
-fn in_remote(remote: &Path, world: &World, name: &str) -> bool {
+pub(crate) fn in_remote(remote: &Path, world: &World, name: &str) -> bool {
     let path = remote.to_str().unwrap();
     let ran = world
         .project
@@ -39,7 +39,7 @@ fn in_remote(remote: &Path, world: &World, name: &str) -> bool {
 }
 
 /// A stand-in for `gh` or `glab` that notes how it is called.
-fn stand_in(world: &World, name: &str, script: &str) {
+pub(crate) fn stand_in(world: &World, name: &str, script: &str) {
     let path = world.programs().join(name);
     let text = format!(
         "#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" >> \"$here/{name}.calls\"\n{script}\n"
@@ -48,11 +48,16 @@ fn stand_in(world: &World, name: &str, script: &str) {
     testkit::make_executable(&path);
 }
 
-const GH: &str = r#"
+/// Says several things when nobody is logged in, as the real one does.
+pub(crate) const GH: &str = r#"
 case "$1 $2" in
 "pr view") [ -e "$here/made" ] && echo https://host/pr/7 || exit 1 ;;
 "pr create")
-    [ -e "$here/logged-in" ] || { echo "gh: To get started, please run: gh auth login" >&2; exit 4; }
+    [ -e "$here/logged-in" ] || {
+        echo "To get started with GitHub CLI, please run:  gh auth login" >&2
+        echo "Alternatively, populate the GH_TOKEN environment variable with a token." >&2
+        exit 4
+    }
     while [ $# -gt 0 ]; do [ "$1" = --body-file ] && cp "$2" "$here/body"; shift; done
     touch "$here/made"; echo https://host/pr/7 ;;
 esac"#;
@@ -274,4 +279,17 @@ fn an_issue_is_a_task_and_its_text_is_data_from_outside() {
         .gatewright(&line.replace("r-test", "r-other"))
         .exits(4);
     says(&ran.stderr, "gh auth status");
+    // Without a program nobody can be logged in.
+    let other = line
+        .replace("r-test", "r-other")
+        .replace("--from-issue 12", "--from-issue glab:12");
+    let ran = world.gatewright(&other).exits(4);
+    says(&ran.stderr, "glab");
+    says(&ran.stderr, "not installed");
+    assert!(!ran.stderr.contains("auth status"), "{ran}");
+    let both = line.replace("--from-issue 12", "--from-issue 12 --task x");
+    says(
+        &world.gatewright(&both).exits(2).stderr,
+        "--task and --from-issue",
+    );
 }

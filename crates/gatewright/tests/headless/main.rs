@@ -44,6 +44,7 @@ mod stage_changes;
 mod stopping;
 mod told;
 mod turns;
+mod undelivered;
 mod under_way;
 mod versions;
 mod viewed;

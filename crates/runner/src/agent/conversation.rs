@@ -1,6 +1,7 @@
 //! Conversations: which one to resume, and what it had used before.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use engine::{AgentName, Conversation, Dispatch, DispatchId, Fact, Usage, WorkerId};
 use hosts::{Program, UsageScope};
@@ -40,16 +41,27 @@ pub fn commands(state: &State, opened: &OpenRun) -> Vec<ConversationCommand> {
         let program = Program::parse(runner)?;
         let log = logs.iter().find(|log| log.head.dispatch == known.dispatch);
         let folder = log.map_or(opened.stored.worktree(), |log| &log.head.folder);
-        let (folder, id) = (hosts::shell_word(folder), hosts::shell_word(id));
         Some(ConversationCommand {
             dispatch: known.dispatch,
             agent: known.agent.clone(),
-            command: format!("cd {folder} && {} {id}", program.opens_with().join(" ")),
+            command: opened_in(folder, program, id),
         })
     });
     let mut commands: Vec<ConversationCommand> = known.collect();
     commands.sort_by_key(|it| it.dispatch);
     commands
+}
+
+/// A folder that was removed with its worktree is made again: the program needs its name alone.
+fn opened_in(folder: &str, program: Program, id: &str) -> String {
+    let is_there = Path::new(folder).is_dir();
+    let (folder, id) = (hosts::shell_word(folder), hosts::shell_word(id));
+    let opens = program.opens_with().join(" ");
+    if is_there {
+        format!("cd {folder} && {opens} {id}")
+    } else {
+        format!("mkdir -p {folder} && cd {folder} && {opens} {id}")
+    }
 }
 
 /// The conversation to resume: the agent's latest one with this program. An attempt after a failed
@@ -110,6 +122,21 @@ pub fn used_before(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conversation_is_opened_also_when_its_folder_is_gone() {
+        let here = tempfile::tempdir().unwrap();
+        let there = here.path().to_str().unwrap();
+        let gone = format!("{there}/gone");
+        assert_eq!(
+            opened_in(there, Program::Codex, "7"),
+            format!("cd {there} && codex resume 7")
+        );
+        assert_eq!(
+            opened_in(&gone, Program::Codex, "7"),
+            format!("mkdir -p {gone} && cd {gone} && codex resume 7")
+        );
+    }
 
     #[test]
     fn an_id_belongs_to_its_program() {

@@ -1,6 +1,6 @@
 //! The commit of a run on its branch.
 
-use std::io::Write as _;
+use std::io::{Seek as _, Write as _};
 use std::process::Stdio;
 
 use engine::RunPlace;
@@ -8,44 +8,8 @@ use evidence::{Project, artifact_path};
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
+use super::texts::TRAILER;
 use crate::run_place::{Checkout, complaint, stale_locks};
-
-/// Names the run in a commit that it made.
-const TRAILER: &str = "Gatewright-Run";
-
-/// The longest report in a commit's message.
-const LONGEST_REPORT: usize = 16 * 1024;
-
-/// The message: the task, the report, and the run.
-pub(super) fn message(opened: &OpenRun, title: &str, report: &str) -> String {
-    let run = opened.run();
-    let task = run.task.trim();
-    let task = if task != title {
-        format!("{}\n\n", views::safe(task))
-    } else {
-        Default::default()
-    };
-    let cut = report
-        .char_indices()
-        .map(|(at, _)| at)
-        .take_while(|at| *at <= LONGEST_REPORT);
-    let report = &report[..cut
-        .last()
-        .filter(|_| report.len() > LONGEST_REPORT)
-        .unwrap_or(report.len())];
-    // A line that begins like a comment is kept, because git gets the message with no editor between.
-    let report = report.trim();
-    let report = if report.is_empty() {
-        String::new()
-    } else {
-        format!("{report}\n\n")
-    };
-    format!(
-        "{title}\n\n{task}{report}{TRAILER}: {}\nGatewright-Pipeline: {}\n",
-        run.id,
-        opened.pipeline.definition().name
-    )
-}
 
 /// Commits all of the run's files on its branch and returns the commit. A run that changed nothing has the
 /// commit that it began with. A repeated call returns the same commit.
@@ -94,10 +58,7 @@ fn add(here: &Checkout<'_>, project: &Project, opened: &OpenRun) -> Result<(), F
     let words = ["add", "--pathspec-from-file=-", "--pathspec-file-nul"];
     let mut command = here.command()?;
     command.env("GIT_LITERAL_PATHSPECS", "1").args(words);
-    let mut input = tempfile::tempfile().map_err(evidence::Error::GitStart)?;
-    let written = input.write_all(&new.join(&0));
-    written.map_err(evidence::Error::GitStart)?;
-    std::io::Seek::rewind(&mut input).map_err(evidence::Error::GitStart)?;
+    let input = file_with(&new.join(&0))?;
     here.succeed(command.stdin(Stdio::from(input))).map(drop)
 }
 
@@ -161,10 +122,23 @@ fn write_commit(
         tree,
         "-p",
         parent,
-        "-m",
-        message,
+        "-F",
+        "-",
     ]);
-    Ok(text(here.succeed(&mut command)?))
+    // A task may be longer than an argument of a command.
+    let written = here.succeed(command.stdin(Stdio::from(file_with(message.as_bytes())?)))?;
+    Ok(text(written))
+}
+
+/// A file with this text, from its beginning.
+fn file_with(bytes: &[u8]) -> Result<std::fs::File, Failure> {
+    let written = || -> std::io::Result<std::fs::File> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    Ok(written().map_err(evidence::Error::GitStart)?)
 }
 
 /// Moves the branch, if nobody else did meanwhile.

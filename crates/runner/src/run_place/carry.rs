@@ -24,6 +24,26 @@ pub(super) struct CarryList {
     pub missing: Vec<String>,
 }
 
+impl CarryList {
+    /// The size of all listed files. What cannot be read is missing in the copy, too.
+    pub(super) fn bytes(&self, from: &Path) -> u64 {
+        let sizes = self.found.iter().map(|path| size(&from.join(path)));
+        sizes.fold(0, u64::saturating_add)
+    }
+}
+
+fn size(path: &Path) -> u64 {
+    let Ok(kind) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !kind.is_dir() {
+        return kind.len();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let sizes = entries.map(|entry| size(&entry.path()));
+    sizes.fold(0, u64::saturating_add)
+}
+
 /// What the patterns of the pipeline and of the project name.
 pub(super) fn carry_list(home: &Project, patterns: &[String]) -> Result<CarryList, Failure> {
     let mut list = CarryList::default();
@@ -123,4 +143,25 @@ fn replace(to: &Path, make: impl Fn(&Path) -> std::io::Result<()>) -> Result<(),
         fs::remove_file(to).map_err(Failure::file("replace", to))?;
     }
     make(to).map_err(Failure::file("write to", to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_carried_needs_room_with_all_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let from = folder.path();
+        fs::create_dir_all(from.join("vendor/deep")).unwrap();
+        fs::write(from.join("vendor/deep/a"), [0; 700]).unwrap();
+        fs::write(from.join("vendor/b"), [0; 300]).unwrap();
+        fs::write(from.join(".env"), [0; 24]).unwrap();
+        let list = CarryList {
+            found: vec!["vendor".into(), ".env".into(), "absent".into()],
+            missing: Vec::new(),
+        };
+        assert_eq!(list.bytes(from), 1024);
+        assert_eq!(CarryList::default().bytes(from), 0);
+    }
 }

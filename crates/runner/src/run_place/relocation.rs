@@ -8,9 +8,10 @@ use evidence::Project;
 use runtime::failure::Failure;
 use runtime::run_branch;
 use runtime::state::write_durably;
+use runtime::undelivered;
 use runtime::workspace::{OpenRun, Workspace};
 
-use super::{BRANCH, Checkout, MADE, PlaceFiles, Remarks, UNDELIVERED, carry_from_project, text};
+use super::{BRANCH, Checkout, MADE, PlaceFiles, Remarks, carry_from_project, text};
 use crate::engine_event;
 
 /// Makes the worktree here, if another machine has it or it is gone. After a kill the same call completes it.
@@ -45,11 +46,8 @@ pub(crate) fn make_here(
     run_branch::note_home(&workspace.state, &run, &home)?;
     files.check_out_kept(&home, &branch, kept.as_deref())?;
     let remarks = carry_from_project(workspace, &opened, &home, &files.worktree)?;
-    for (mark, content) in [
-        (BRANCH, branch.name.as_str()),
-        (UNDELIVERED, ""),
-        (MADE, ""),
-    ] {
+    undelivered::note_open(&workspace.state, &run)?;
+    for (mark, content) in [(BRANCH, branch.name.as_str()), (MADE, "")] {
         let note = files.mark(mark);
         write_durably(&note, content).map_err(Failure::file("write to", &note))?;
     }

@@ -16,8 +16,9 @@ pub(super) fn require(
     home: &Project,
     branch: &RunBranch,
     run: &RunId,
+    carried: u64,
 ) -> Result<(), Failure> {
-    let needed = size(home, branch)?;
+    let needed = size(home, branch)?.saturating_add(carried);
     let Ok(disk) = rustix::fs::statvfs(workspace.state.folder()) else {
         // A disk that does not say how full it is gets its chance.
         return Ok(());

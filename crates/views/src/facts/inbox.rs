@@ -5,6 +5,7 @@ use engine::{
 };
 use serde_json::{Value, json};
 
+use super::Undelivered;
 use crate::layout::TextBuilder;
 use crate::next::{Actor, NextView};
 use crate::paint::{Paint, Style};
@@ -36,7 +37,9 @@ impl InboxEntry {
     /// The entry of a run that waits with this for somebody. `next` is what `gatewright next` shows of the run.
     pub fn new(pipeline: &Pipeline, run: &Run, next: &NextView, project: &str, now: Time) -> Self {
         let legal = engine::next(pipeline, run);
+        let undelivered = next.undelivered.as_ref().map(Undelivered::text);
         let asked = legal.iter().find_map(asked).map(str::to_owned);
+        let asked = asked.or(undelivered);
         let reason = || match engine::status(pipeline, run) {
             engine::Status::Waiting(reason) => reason,
             other => other.word().to_owned(),

@@ -75,6 +75,23 @@ pub(super) fn render(view: &ReportView, paint: Paint) -> String {
     builder.finish()
 }
 
+/// The verdict and the evidence. A commit has the task, and its message no sign of good or bad news.
+pub(super) fn commit(view: &ReportView) -> String {
+    let mut builder = TextBuilder::new(Paint::Plain);
+    let (status, verdict) = (&view.status, &view.verdict);
+    let facts = verdict.facts.join(" · ");
+    let title = format!("{} of {}: {}", status.run, status.pipeline, verdict.title);
+    builder.line(Style::Normal, &title);
+    builder.line(Style::Normal, &facts);
+    promises(&mut builder, view);
+    gates(&mut builder, view);
+    section(&mut builder, "people", view.acts(), Style::Normal);
+    let marks = view.marks();
+    section(&mut builder, "not to be overlooked", marks, Style::Bad);
+    cost(&mut builder, view);
+    builder.finish()
+}
+
 fn tone_style(tone: Tone) -> Style {
     match tone {
         Tone::Good => Style::Good,

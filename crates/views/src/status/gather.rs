@@ -40,6 +40,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         unjudged: run.unjudged,
         outside: run.outside.unwrap_or(0),
         place: run.place.clone(),
+        undelivered: None,
         unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
         liveness: None,

@@ -9,6 +9,7 @@ use super::{
     UnguardedLine,
 };
 use crate::fact::place_json;
+use crate::facts::Undelivered;
 use crate::facts::{
     InboxEntry, Liveness, WaitSpan, WorkerSign, gate_json, remark_json, visit_json,
 };
@@ -41,6 +42,7 @@ pub(super) fn render(view: &StatusView) -> Value {
         "unjudged": view.unjudged,
         "outside": view.outside,
         "place": view.place.as_ref().map(place_json),
+        "undelivered": view.undelivered.as_ref().map(Undelivered::json),
         "unguarded": each(&view.unguarded, unguarded),
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),

@@ -7,6 +7,7 @@ use super::{
     StepLine, outside_words, unjudged_words,
 };
 use crate::fact::place_lines;
+use crate::facts::Undelivered;
 use crate::facts::{GateEvidence, GateState, WorkerSign};
 use crate::layout::{TextBuilder, cut, pad, width};
 use crate::paint::{Paint, Style};
@@ -112,6 +113,13 @@ fn origin(builder: &mut TextBuilder, view: &StatusView) {
         for (name, text) in place_lines(&view.run, place) {
             builder.field(name, Style::Normal, &text);
         }
+    }
+    if let Some(Undelivered { reason: None }) = &view.undelivered {
+        let text = format!(
+            "open: `{}` delivers its work",
+            Undelivered::command(&view.run)
+        );
+        builder.field("delivery", Style::Wait, &text);
     }
     if let Some(binding) = &view.session {
         builder.field("session", Style::Normal, &binding.text());

@@ -372,6 +372,7 @@ fn a_status_as_json() {
           "unjudged": 0,
           "outside": 0,
           "place": null,
+          "undelivered": null,
           "unguarded": [],
           "stage": {
             "name": "complete",

@@ -20,7 +20,7 @@ use runtime::workspace::Workspace;
 use runtime::{clock, fleet_clones, fleet_logs, fleet_look, fleet_seat};
 use store::{Access, Backend as _, Claim, SharedBackend as _};
 
-use super::{Worker, WorkerMessage, night, tell};
+use super::{Handed, Worker, WorkerMessage, night, tell};
 use crate::exit::Exit;
 use crate::fleet_link::FleetLink;
 use crate::output::Output;
@@ -53,8 +53,8 @@ impl Worker {
         while worker.round(self, output)? {}
         let lasted = Seconds(begun.elapsed().as_secs());
         worker.leave();
-        night::tell_driven(&worker.context, output, &worker.ends, lasted)?;
-        let is_failed = worker.ends.values().any(Result::is_err);
+        let handed = night::tell_driven(&worker.context, output, &worker.ends, lasted)?;
+        let is_failed = worker.ends.values().any(Result::is_err) || handed == Handed::NotAll;
         Ok(match options.stop.load(Ordering::Relaxed) {
             true => Exit::Interrupted,
             false if is_failed => Exit::No,

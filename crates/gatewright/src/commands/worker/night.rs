@@ -11,9 +11,12 @@ use runtime::context::Context;
 use runtime::facts::RunReader;
 use runtime::failure::Failure;
 use runtime::lease_holder;
+use runtime::queue_order::QueueOrder;
+use runtime::undelivered;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 use views::Untrusted;
+use views::facts::Undelivered;
 use views::night::{Night, NightResult, NightRow};
 
 use crate::commands::queue::reason;
@@ -22,6 +25,14 @@ use crate::output::Output;
 /// How driving each run ended the last time.
 pub(super) type Ends = BTreeMap<RunId, Result<DriveEnd, String>>;
 
+/// What the exit code of a worker says of the runs that are over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handed {
+    Over,
+    /// The work of a completed run could not be delivered.
+    NotAll,
+}
+
 /// Prints the summary; nothing if there was nothing to do.
 pub(super) fn tell(
     context: &Context,
@@ -29,9 +40,9 @@ pub(super) fn tell(
     mut untold: UntoldRuns,
     ends: &Ends,
     lasted: Seconds,
-) -> Result<(), Failure> {
+) -> Result<Handed, Failure> {
     let Some(mut workspace) = Workspace::if_exists(context)? else {
-        return Ok(());
+        return Ok(Handed::Over);
     };
     let mut rows = Vec::new();
     for (run, end) in ends {
@@ -48,12 +59,9 @@ pub(super) fn tell(
     for run in &earlier {
         rows.extend(left_row(&mut workspace, run)?);
     }
-    if !rows.is_empty() {
-        let night = Night { rows, lasted };
-        output.facts(|paint| night.text(paint), || night.json())?;
-    }
+    let handed = print(&workspace, output, rows, lasted)?;
     untold.set_told();
-    Ok(())
+    Ok(handed)
 }
 
 /// The same about the runs that this process drove, and no others.
@@ -63,7 +71,7 @@ pub(super) fn tell_driven(
     output: &mut Output,
     ends: &Ends,
     lasted: Seconds,
-) -> Result<(), Failure> {
+) -> Result<Handed, Failure> {
     let mut workspace = Workspace::for_reading(context)?;
     let mut rows = Vec::new();
     for (run, end) in ends {
@@ -71,11 +79,33 @@ pub(super) fn tell_driven(
             rows.push(row(&workspace, &opened, Some(end))?);
         }
     }
+    print(&workspace, output, rows, lasted)
+}
+
+/// Prints the rows in the order of the queue.
+fn print(
+    workspace: &Workspace<'_>,
+    output: &mut Output,
+    mut rows: Vec<NightRow>,
+    lasted: Seconds,
+) -> Result<Handed, Failure> {
     if rows.is_empty() {
-        return Ok(());
+        return Ok(Handed::Over);
     }
+    let mut runs = workspace.store.runs(None)?;
+    // A damaged order is said by `queue`. The summary stands without it.
+    QueueOrder::load(&workspace.state)
+        .unwrap_or_default()
+        .sort(&mut runs);
+    let place: BTreeMap<&RunId, usize> = runs.iter().map(|run| &run.id).zip(0..).collect();
+    rows.sort_by_key(|row| place.get(&row.run).copied());
     let night = Night { rows, lasted };
-    output.facts(|paint| night.text(paint), || night.json())
+    output.facts(|paint| night.text(paint), || night.json())?;
+    Ok(if night.has_undelivered() {
+        Handed::NotAll
+    } else {
+        Handed::Over
+    })
 }
 
 /// The runs that nobody has begun, except these.
@@ -124,10 +154,7 @@ fn row(
     let typed = |command: &str| Some(format!("gatewright {command} {id}"));
     let status = engine::status(&opened.pipeline, run);
     let (result, reason, command) = match (status, end) {
-        (Status::Completed, _) => {
-            let merges = branch(opened).and_then(|_| typed("merge"));
-            (NightResult::Done, None, merges)
-        }
+        (Status::Completed, _) => completed(workspace, opened),
         (Status::Failed, _) => (NightResult::Failed, because(), typed("why")),
         (Status::Cancelled, _) => (NightResult::Cancelled, because(), None),
         (Status::Waiting(why), _) => {
@@ -157,6 +184,24 @@ fn row(
         branch: branch(opened).map(Untrusted::new),
         command,
     })
+}
+
+/// A completed run is done when its work is handed over.
+fn completed(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+) -> (NightResult, Option<Untrusted>, Option<String>) {
+    let run = &opened.run().id;
+    match undelivered::of(&workspace.state, opened) {
+        Some(lacking) => {
+            let command = Undelivered::command(run);
+            (NightResult::NotDelivered, lacking.reason, Some(command))
+        }
+        None => {
+            let merges = branch(opened).map(|_| format!("gatewright merge {run}"));
+            (NightResult::Done, None, merges)
+        }
+    }
 }
 
 /// The branch with the work of this run. A run in the tree of the project has none.

@@ -1,0 +1,173 @@
+//! Ignored files that a run or a step leaves in its worktree: what is said about them, and what comes back.
+//!
+//! `carry_back` of the pipeline lists what comes back. From a step it comes into the tree of the run when the step is
+//! merged, from a run on a branch into the person's tree when they merge the branch. Until then it is kept, also when
+//! the worktree is removed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{RunId, Status};
+use evidence::Project;
+use runtime::failure::Failure;
+use runtime::run_branch;
+use runtime::state::State;
+use runtime::workspace::{OpenRun, Workspace};
+
+use super::carried_from;
+use super::carry::{self, CarryList, carry_list, copy_into};
+
+/// How many files a remark names.
+const MOST_NAMED: usize = 5;
+
+/// The folder with what comes back from a run whose worktree was removed.
+pub(super) const BACK: &str = "back";
+
+/// The ignored files in the worktree of a step that neither came along nor come back, without caches of tools.
+pub(crate) fn of_step(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    worktree: &Path,
+) -> Result<Vec<String>, Failure> {
+    left(&workspace.project_of(opened)?, opened, worktree)
+}
+
+/// The same in the worktree of a run on a branch.
+pub(crate) fn of_run(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<String>, Failure> {
+    let home = workspace.home_of(opened)?;
+    let from = carried_from(workspace, opened);
+    let worktree = workspace.project_of(opened)?.root;
+    left(from.as_ref().unwrap_or(&home), opened, &worktree)
+}
+
+fn left(from: &Project, opened: &OpenRun, worktree: &Path) -> Result<Vec<String>, Failure> {
+    let placement = &opened.pipeline.definition().placement;
+    let carried = carry_list(from, &placement.carry)?.found;
+    let known = carried.iter().map(PathBuf::as_path);
+    let known: Vec<&Path> = known
+        .chain(placement.carry_back.iter().map(Path::new))
+        .collect();
+    let mut left = carry::ignored(&Project::find(worktree)?)?;
+    left.retain(|path| !known.iter().any(|known| path.starts_with(known)));
+    let left = left.iter().map(|path| path.to_string_lossy().into_owned());
+    // A folder is listed without its files.
+    let is_cache = |path: &String| evidence::tree::is_cache(format!("{path}/x").as_bytes());
+    Ok(left.filter(|path| !is_cache(path)).collect())
+}
+
+/// Some of the files, and how many more there are.
+pub(crate) fn named(left: &[String]) -> String {
+    let named: Vec<&str> = left.iter().take(MOST_NAMED).map(String::as_str).collect();
+    match left.len().saturating_sub(MOST_NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Copies what comes back from a run into the person's tree, and returns it. What leaves the tree through a link, on
+/// either side, does not come.
+pub(crate) fn bring_back(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    home: &Project,
+) -> Result<Vec<String>, Failure> {
+    let kept = back_folder(&workspace.state, &opened.run().id);
+    let from = if opened.has_project() {
+        workspace.project_of(opened)?.root
+    } else {
+        kept
+    };
+    copy_back(opened, &from, &home.root)
+}
+
+/// Keeps what comes back from a completed run whose worktree is about to be removed.
+pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+    let is_completed = engine::status(&opened.pipeline, opened.run()) == Status::Completed;
+    let has_list = !opened.pipeline.definition().placement.carry_back.is_empty();
+    if !is_completed || !has_list {
+        return Ok(());
+    }
+    let folder = back_folder(&workspace.state, &opened.run().id);
+    fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
+    copy_back(opened, &workspace.project_of(opened)?.root, &folder).map(drop)
+}
+
+fn copy_back(opened: &OpenRun, from: &Path, to: &Path) -> Result<Vec<String>, Failure> {
+    let paths = opened.pipeline.definition().placement.carry_back.iter();
+    let paths = paths.filter(|path| {
+        let is_folder = from.join(path).is_dir();
+        is_inside(from, path) && is_free(to, path, is_folder)
+    });
+    let found: Vec<PathBuf> = paths.map(PathBuf::from).collect();
+    let list = CarryList {
+        found,
+        missing: Vec::new(),
+    };
+    copy_into(&list, from, to)?;
+    let brought = list.found.iter();
+    Ok(brought
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect())
+}
+
+/// Is it there, and really in this folder?
+fn is_inside(folder: &Path, path: &str) -> bool {
+    let there = folder.join(path);
+    let above = there.parent().and_then(|above| above.canonicalize().ok());
+    let folder = folder.canonicalize().ok();
+    let is_inside = above
+        .zip(folder)
+        .is_some_and(|(above, folder)| above.starts_with(folder));
+    is_inside && there.symlink_metadata().is_ok()
+}
+
+/// Can it be written without following a link, and without a file in the place of a folder?
+fn is_free(folder: &Path, path: &str, is_folder: bool) -> bool {
+    let mut above = folder.to_owned();
+    let mut parts = Path::new(path).components().peekable();
+    while let Some(part) = parts.next() {
+        above.push(part);
+        let Ok(kind) = above.symlink_metadata() else {
+            return true;
+        };
+        let wants_folder = is_folder || parts.peek().is_some();
+        if kind.is_symlink() || kind.is_dir() != wants_folder {
+            return false;
+        }
+    }
+    true
+}
+
+fn back_folder(state: &State, run: &RunId) -> PathBuf {
+    run_branch::run_folder(state, run).join(BACK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_back_stays_in_the_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("out/deep")).unwrap();
+        fs::write(root.join("out/file"), "x").unwrap();
+        std::os::unix::fs::symlink("/", root.join("away")).unwrap();
+        for (path, is_folder, expected) in [
+            ("out/file", false, true),
+            ("out/new", false, true),
+            ("new/below/file", false, true),
+            ("out/deep", true, true),
+            ("out/deep", false, false),
+            ("out/file", true, false),
+            ("away/file", false, false),
+            ("away", false, false),
+            ("out/file/below", false, false),
+        ] {
+            assert_eq!(is_free(root, path, is_folder), expected, "{path}");
+        }
+        for (path, expected) in [("out/file", true), ("away/etc", false), ("absent", false)] {
+            assert_eq!(is_inside(root, path), expected, "{path}");
+        }
+    }
+}
