@@ -22,7 +22,8 @@ pub fn drive(
     let left = left?;
     let delivery = match &left {
         DriveEnd::Over(_) => {
-            if let Some(left) = delivery::tell_left(workspace, run)? {
+            // Files that cannot be listed hold up no delivery.
+            if let Ok(Some(left)) = delivery::tell_left(workspace, run) {
                 watcher.remark(&left);
             }
             delivery::deliver(workspace, run)?

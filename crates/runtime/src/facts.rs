@@ -4,7 +4,7 @@
 //! `change_number` whether anything was written since its last look. Liveness changes without a write, so it gathers
 //! the rows of the runs that are not over again every few seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use engine::{Hash, Mode, Pipeline, Run, RunId, Status, Time};
@@ -193,8 +193,11 @@ impl RunsReader {
             Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => false,
         };
         let waiting = summaries.iter().filter(may_wait).map(|it| it.id.clone());
+        // A run has its note from the beginning, so it may be among both.
+        let mut runs: BTreeSet<RunId> = waiting.collect();
+        runs.extend(undelivered::runs(&workspace.state));
         let mut found = Vec::new();
-        for run in waiting.chain(undelivered::runs(&workspace.state)) {
+        for run in runs {
             match self.open(workspace, &run) {
                 Ok(Some(opened)) if waits(&opened, now) => found.push(opened),
                 Ok(Some(opened)) if waits_undelivered(workspace, &opened)? => found.push(opened),

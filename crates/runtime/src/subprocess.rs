@@ -30,7 +30,7 @@ pub struct FinishedProcess {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubprocessError {
-    /// There is no such program.
+    /// There is no program of this name.
     Missing,
     /// It could not be started or watched.
     NotStarted(String),
@@ -61,7 +61,7 @@ pub fn run(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut process = WatchedProcess::start(pipes).map_err(|cause| {
-        if cause.kind() == ErrorKind::NotFound && has_folder(command) {
+        if cause.kind() == ErrorKind::NotFound && is_looked_up(command) {
             SubprocessError::Missing
         } else {
             cannot(cause)
@@ -98,9 +98,11 @@ pub fn run(
     })
 }
 
-/// A folder that is not there is the same error as a program that is not there.
-fn has_folder(command: &Command) -> bool {
-    command.get_current_dir().is_none_or(Path::is_dir)
+/// Was the program searched by its name alone? A path says itself what is missing, and a folder that is not there is the
+/// same error.
+fn is_looked_up(command: &Command) -> bool {
+    let is_name = Path::new(command.get_program()).components().count() == 1;
+    is_name && command.get_current_dir().is_none_or(Path::is_dir)
 }
 
 impl FinishedProcess {
@@ -215,6 +217,8 @@ mod tests {
         let trouble = shell("sleep 600 & sleep 600", short).unwrap_err();
         assert_eq!(trouble, SubprocessError::TooLong(short));
         let missing = run(&mut Command::new("/no/such/program"), b"", short).unwrap_err();
+        assert!(missing.to_string().starts_with("it cannot start ("));
+        let missing = run(&mut Command::new("no-such-program"), b"", short).unwrap_err();
         assert_eq!(missing, SubprocessError::Missing);
         let mut nowhere = Command::new("true");
         let trouble = run(nowhere.current_dir("/no/such/folder"), b"", short).unwrap_err();

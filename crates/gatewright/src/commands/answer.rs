@@ -112,8 +112,10 @@ impl Answer {
             refusal.reason = wants_answers(&decided.opened, &questions);
         }
         let exit = report::print(&workspace, &decided, output)?;
-        // An answer may end the run, and nobody drives it.
-        delivery::keep_ended(&mut workspace, &stored.run.id)?;
+        // An answer may end the run, and nobody drives it. If a worker was faster, it keeps the work.
+        if let Err(failure) = delivery::keep_ended(&mut workspace, &stored.run.id) {
+            output.say(&failure.to_string());
+        }
         Ok(exit)
     }
 }

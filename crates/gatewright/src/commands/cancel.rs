@@ -34,7 +34,10 @@ impl Cancel {
         let run = run.run.id;
         let exit = self.cancel(context, output, &run)?;
         // If nobody drives the run, nobody else keeps its work.
-        delivery::keep_ended(&mut Workspace::for_writing(context)?, &run)?;
+        let mut workspace = Workspace::for_writing(context)?;
+        if let Err(failure) = delivery::keep_ended(&mut workspace, &run) {
+            output.say(&failure.to_string());
+        }
         Ok(exit)
     }
 

@@ -32,7 +32,7 @@ impl Deliver {
         let run = find_run::find_candidate(&workspace, word, &candidates, "are not delivered")?
             .run
             .id;
-        if let Some(left) = delivery::tell_left(&mut workspace, &run)? {
+        if let Ok(Some(left)) = delivery::tell_left(&mut workspace, &run) {
             output.say(&left);
         }
         match delivery::deliver(&mut workspace, &run)? {

@@ -128,6 +128,7 @@ fn asking() -> String {
 fn an_answer_that_completes_a_run_names_the_delivery() {
     let world = repository(&asking(), NAMES_ITSELF);
     world.run("--branch").exits(6);
+    assert_eq!(inbox(&world).len(), 1, "its question");
     let answered = world.gatewright("answer r-test yes --json").succeeds();
     let deliver = "gatewright deliver r-test";
     assert_eq!(
@@ -176,6 +177,8 @@ fn a_failed_delivery_is_repeated_from_the_branch_when_the_worktree_is_gone() {
         );
         world.person("gc", "").succeeds();
         assert_eq!(inbox(&world).len(), usize::from(is_asked));
+        // A person opens a conversation there.
+        fs::create_dir_all(&place).unwrap();
         let bare = remote.to_str().unwrap();
         world
             .project
