@@ -4,6 +4,7 @@
 
 mod wire;
 
+use crate::agent_process::reset_time;
 use crate::agent_process::service_failure::{self, ServiceFailure};
 use crate::agent_process::{
     AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, ResetTime,
@@ -159,7 +160,18 @@ fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
     let by_status = finish.api_error_status.and_then(service_failure::of_status);
     let by_kind = finish.api_error_type.as_deref().and_then(of_kind);
     let by_words = || service_failure::of_message(&reason).filter(|_| finish.is_of_service());
-    agent_output.fail_with(by_status.or(by_kind).or_else(by_words), &reason);
+    let failure = by_status.or(by_kind).or_else(by_words);
+    let unnamed = || finish.is_unnamed_failure().then(|| of_unnamed(&reason));
+    agent_output.fail_with(failure.or_else(unnamed), &reason);
+}
+
+/// A failure of the service of which only the message tells: a limit of the account says when it ends, and all else (no
+/// answer in time, a connection that was cut) is an outage.
+fn of_unnamed(reason: &str) -> ServiceFailure {
+    match reset_time::of_message(reason) {
+        Some(_) => ServiceFailure::Limited,
+        None => ServiceFailure::Down,
+    }
 }
 
 fn of_kind(kind: &str) -> Option<ServiceFailure> {

@@ -253,6 +253,11 @@ impl ResultLine {
         self.terminal_reason.as_deref() == Some("api_error")
     }
 
+    /// Did the service end the turn, with neither a status nor a kind of error?
+    pub(super) fn is_unnamed_failure(&self) -> bool {
+        self.is_of_service() && self.api_error_status.is_none() && self.api_error_type.is_none()
+    }
+
     /// Why the turn failed.
     pub(super) fn reason(&self) -> String {
         let said = self.errors.first().or(self.result.as_ref());

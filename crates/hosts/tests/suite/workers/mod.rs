@@ -305,6 +305,55 @@ fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
 }
 
 #[test]
+fn a_failure_of_the_service_without_a_status_is_a_limit_or_an_outage_and_no_crash() {
+    let captured = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/claude-code");
+    let captured = fs::read_to_string(captured.join("result.api_error.json")).unwrap();
+    let named = "  \"api_error_status\": 400,\n  \"api_error_type\": \"invalid_request_error\",\n";
+    assert!(captured.contains(named), "{captured}");
+    let without = captured.replace(named, "");
+    let ended = |text: &str, result: &str| {
+        let line = text.replace("API Error: 400 scripted", result);
+        agent_output(Program::Claude, line.replace('\n', "").as_bytes()).end
+    };
+    for (result, has_time) in [
+        ("You've hit your session limit · resets 8:40am", true),
+        ("You've hit your Opus limit · resets Nov 20 at 5am", true),
+        (
+            "You've hit your weekly limit · resets Nov 23 at 2pm (Europe/Berlin)",
+            true,
+        ),
+        ("API Error: Request timed out.", false),
+        (
+            "API Error: The socket connection was closed unexpectedly.",
+            false,
+        ),
+    ] {
+        match ended(&without, result) {
+            Some(ReportedEnd::Limited(limit)) => {
+                assert_eq!(limit.resets.is_some(), has_time, "{result}")
+            }
+            other => panic!("{result}: {other:?}"),
+        }
+        let told = ended(&captured, result);
+        assert!(
+            matches!(told, Some(ReportedEnd::Failed(_))),
+            "the status counts: {result}: {told:?}"
+        );
+    }
+    let login = ended(&without, "Not logged in · Please run /login");
+    assert!(
+        matches!(login, Some(ReportedEnd::NotLoggedIn(_))),
+        "{login:?}"
+    );
+    let of_model = without.replace("\"api_error\"", "\"max_turns\"");
+    let told = ended(&of_model, "I hit a limit that resets 8:40am");
+    assert!(
+        matches!(told, Some(ReportedEnd::Failed(_))),
+        "the words of a model prove nothing: {told:?}"
+    );
+}
+
+#[test]
 fn what_claude_itself_refuses_its_agent_is_told_apart_from_our_refusals() {
     let ours = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"tool_use_id":"c1","content":"GW-R20 refused: the stage forbids it"}]}}"#;
     let theirs = r#"{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"tool_use_id":"c2","content":"permission was not granted"}]}}"#;
