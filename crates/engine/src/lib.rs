@@ -76,8 +76,8 @@ pub use event::*;
 pub use evidence::*;
 pub use inputs::{file_inputs, inputs};
 pub use limits::{
-    InFlight, amount, cents, counter_limit, overspent, overspent_within_turn, parallel_limit,
-    round_limit,
+    InFlight, amount, cents, counter_limit, is_capped, overspent, overspent_within_turn,
+    parallel_limit, round_limit,
 };
 pub use names::*;
 pub use nearest::nearest;

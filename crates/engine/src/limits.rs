@@ -6,7 +6,7 @@ use alloc::string::String;
 use crate::amount::Amount;
 use crate::names::{CounterName, Time};
 use crate::pipeline::Pipeline;
-use crate::run::{Driver, Run, Usage};
+use crate::run::{Driver, Run, Standing, Usage};
 use crate::stage::{ReviewWork, StepsWork};
 
 /// The limit in this run. A parameter that is not a number gives none; `begin` refuses such runs.
@@ -43,6 +43,12 @@ pub fn overspent(pipeline: &Pipeline, run: &Run, now: Time) -> Option<String> {
     let turns = turns.filter(|limit| since_grant(run).turns >= *limit);
     let turns = turns.map(|limit| format!("turns {} of {limit}", since_grant(run).turns));
     turns.or_else(|| spent(pipeline, run, now, InFlight::default(), u64::ge))
+}
+
+/// Does the run wait because of a cap on all runs? Then its own budget is not used up.
+pub fn is_capped(pipeline: &Pipeline, run: &Run) -> bool {
+    let waits = matches!(run.standing, Standing::OverBudget { .. });
+    waits && overspent(pipeline, run, run.touched_at).is_none()
 }
 
 /// What was used and is not in the journal yet.

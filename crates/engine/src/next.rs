@@ -7,12 +7,12 @@ use alloc::vec::Vec;
 
 use crate::definition::Definition;
 use crate::event::{EngineEvent, Happening};
-use crate::limits::round_limit;
+use crate::limits::{is_capped, round_limit};
 use crate::names::{AgentName, ArtifactName, StageName, StepId};
 use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;
 use crate::pipeline::Pipeline;
-use crate::question::question_text;
+use crate::question::{over_budget_text, question_text, stuck_question};
 use crate::run::{Run, Standing, Turn};
 use crate::stage::{
     AgentWork, AskWork, OpenWork, Questions, Reads, ReviewWork, Stage, StepsWork, Work, Worker,
@@ -72,6 +72,8 @@ pub enum Choice {
         outcomes: Vec<Outcome>,
     },
     Continue,
+    /// Raise the cap on all runs, and then continue.
+    RaiseCap,
     Reset,
     Cancel,
 }
@@ -99,7 +101,7 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
         Standing::Queued => vec![Next::TakeUp],
         Standing::Cancelled { .. } => vec![Next::Nothing],
         Standing::Stuck { fault, reason } => {
-            let why = format!("{}: {reason}", fault.word());
+            let why = stuck_question(run, *fault, reason);
             let skip = Choice::Skip {
                 outcomes: skippable(pipeline, run),
             };
@@ -107,7 +109,16 @@ pub fn next(pipeline: &Pipeline, run: &Run) -> Vec<Next> {
             vec![Next::Decide { why, choices }]
         }
         Standing::Stale => decide("nothing happened for longer than the pipeline allows"),
-        Standing::OverBudget { what } => decide(&format!("the budget is used up: {what}")),
+        Standing::OverBudget { what } => {
+            let why = over_budget_text(pipeline, run, what);
+            let first = if is_capped(pipeline, run) {
+                Choice::RaiseCap
+            } else {
+                Choice::Continue
+            };
+            let choices = vec![first, Choice::Reset, Choice::Cancel];
+            vec![Next::Decide { why, choices }]
+        }
         Standing::Halted { reason } => decide(&format!("the run was stopped: {reason}")),
         Standing::Going | Standing::Abandoned => pipeline
             .stage(&run.position.stage)

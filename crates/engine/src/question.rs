@@ -4,8 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::cause::Happened;
+use crate::limits::is_capped;
+use crate::outcome::Fault;
 use crate::pipeline::Pipeline;
-use crate::run::Run;
+use crate::run::{Driver, Run};
 use crate::shell_words::shell_words;
 use crate::stage::{AskWork, Stage};
 
@@ -14,6 +17,48 @@ use crate::stage::{AskWork, Stage};
 pub fn question_of(pipeline: &Pipeline, run: &Run) -> Option<String> {
     let stage = pipeline.stage(&run.position.stage)?;
     Some(question_text(run, stage, stage.work.as_ask()?))
+}
+
+/// Why a run waits whose budget, or a cap on all runs, is used up.
+pub(crate) fn over_budget_text(pipeline: &Pipeline, run: &Run, what: &str) -> String {
+    if is_capped(pipeline, run) {
+        format!("{what}; `gatewright caps --machine AMOUNT` raises it")
+    } else {
+        format!("the budget is used up: {what}")
+    }
+}
+
+/// What a person is asked about a fault: what failed, and what they may choose.
+pub(crate) fn stuck_question(run: &Run, fault: Fault, reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    let shares_tree = run.place.is_none() && run.driver == Driver::Headless;
+    if fault == Fault::Strayed && shares_tree {
+        return format!(
+            "{reason}. If it was you, `retry` keeps your edit, and the stage starts again with the files as they are. If it was \
+             the agent, undo the change before you retry"
+        );
+    }
+    let stage = &run.position.stage;
+    let happened = run.position.happened.iter().rev();
+    let failed = happened.filter_map(|it| match it {
+        Happened::Failed { agent, .. } => agent.as_ref(),
+        Happened::Worked { .. }
+        | Happened::Checked { .. }
+        | Happened::Routed(_)
+        | Happened::Answered { .. }
+        | Happened::Skipped { .. }
+        | Happened::Continued { .. }
+        | Happened::Reset { .. }
+        | Happened::Restored { .. } => None,
+    });
+    let who = failed
+        .map(|agent| format!("'{agent}' failed in {stage}"))
+        .next();
+    let who = who.unwrap_or_else(|| format!("{stage} failed"));
+    format!(
+        "{who}: {}: {reason}. Retry it, skip the stage, or cancel the run?",
+        fault.word()
+    )
 }
 
 /// The question with the commands that an answer approves.

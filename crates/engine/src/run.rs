@@ -222,6 +222,12 @@ impl Run {
         limits.find(|limit| limit.service == *service && limit.until > now)
     }
 
+    /// The limit that open work of the current visit rests for, if it is not over yet.
+    pub fn limit_of(&self, dispatch: &Dispatch, now: Time) -> Option<&ServiceLimit> {
+        dispatch.paused_at?;
+        self.limit(dispatch.service.as_ref()?, now)
+    }
+
     /// The open work that this call asked for.
     pub fn work_of_call(&self, call: &CallId) -> Option<&Dispatch> {
         let mut open = self.dispatches.values();

@@ -6,7 +6,7 @@ use alloc::string::String;
 use crate::definition::Begins;
 use crate::names::{DispatchId, StageName, Time};
 use crate::pipeline::Pipeline;
-use crate::question::question_of;
+use crate::question::{over_budget_text, question_of};
 use crate::run::{BindingState, Run, Standing, Status, Usage};
 use crate::stage::{End, Work};
 
@@ -17,7 +17,7 @@ pub fn status(pipeline: &Pipeline, run: &Run) -> Status {
         Standing::Cancelled { .. } => Status::Cancelled,
         Standing::Stuck { fault, reason } => Status::Waiting(format!("{}: {reason}", fault.word())),
         Standing::Stale => Status::Waiting(String::from("stale: nothing happened for too long")),
-        Standing::OverBudget { what } => Status::Waiting(format!("the budget is used up: {what}")),
+        Standing::OverBudget { what } => Status::Waiting(over_budget_text(pipeline, run, what)),
         Standing::Halted { reason } => Status::Waiting(format!("stopped: {reason}")),
         Standing::Abandoned => {
             Status::Waiting(String::from("the session stopped before the work was done"))

@@ -6,7 +6,9 @@ use runner::drive_options::DriveEnd;
 use runner::drive_options::DriveOptions;
 use runner::drive_run;
 use runner::progress;
+use runtime::clock;
 use runtime::context::Context;
+use runtime::facts::RunReader;
 use runtime::failure::Failure;
 use runtime::lease_holder;
 use runtime::workspace::{OpenRun, Workspace};
@@ -91,7 +93,7 @@ fn stages_before(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<StagesBe
         })?;
     Ok(StagesBefore {
         visited: progress::visited(&entries),
-        spent: progress::spent(&entries),
+        spent: RunReader::new(opened.run().id.clone()).spent(workspace, opened)?,
     })
 }
 
@@ -105,8 +107,12 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Fa
                 "`gatewright next {run}` shows what you can do; then `gatewright resume {run}`"
             )),
         ),
-        DriveEnd::Limited { why, .. } => (
-            format!("{run} rests {}", views::line(why)),
+        DriveEnd::Limited { until, why } => (
+            format!(
+                "{run} rests until {}: {}",
+                views::time::moment(*until, clock::now()),
+                views::line(why)
+            ),
             Some(format!("`gatewright resume {run}` continues it")),
         ),
         DriveEnd::Stopped => (

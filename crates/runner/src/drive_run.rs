@@ -1,10 +1,13 @@
 //! Drives one run: takes its lease, orchestrates it, and sends notices at the end.
 
 use engine::{RunId, Status};
+use runtime::clock;
 use runtime::failure::Failure;
+use runtime::state::State;
 use runtime::workspace::Workspace;
 
 use super::delivery::{self, DeliveryEnd};
+use super::drive_failure::DriveFailure;
 use super::drive_options::{DriveEnd, DriveOptions};
 use super::notices;
 use super::orchestrator::Orchestrator;
@@ -19,6 +22,7 @@ pub fn drive(
 ) -> Result<DriveEnd, Failure> {
     let left = Orchestrator::new(workspace, run, options, watcher)?.drive();
     workspace.fence = None;
+    note_failure(&workspace.state, run, left.as_ref().err());
     let left = left?;
     let delivery = match &left {
         DriveEnd::Over(_) => {
@@ -40,6 +44,17 @@ pub fn drive(
     };
     notices::tell(workspace, &opened, &status, watcher)?;
     Ok(left)
+}
+
+/// `queue` says why a run could not be driven.
+fn note_failure(state: &State, run: &RunId, failure: Option<&Failure>) {
+    match failure {
+        Some(failure) => {
+            let (at, why) = (clock::now(), failure.to_string());
+            DriveFailure { at, why }.write(state, run);
+        }
+        None => DriveFailure::clear(state, run),
+    }
 }
 
 fn tell_delivery(delivery: &DeliveryEnd, run: &RunId, watcher: &mut dyn Watcher) {

@@ -51,9 +51,9 @@ pub(crate) fn reached(
     Ok(cap.map(|cap| (cap.until, words(&cap))))
 }
 
-/// `the cap of the fleet (user ada): cost 20.10 of 20.00`.
+/// `the cap of the fleet (user ada) is used up (cost 20.10 of 20.00)`.
 fn words(cap: &ReachedCap) -> String {
     let (spent, most) = (engine::cents(cap.spent_cents), engine::cents(cap.cents));
     let whose = views::line(&cap.whose);
-    format!("the cap of the fleet ({whose}): cost {spent} of {most}")
+    format!("the cap of the fleet ({whose}) is used up (cost {spent} of {most})")
 }

@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod backoff;
 pub mod delivery;
+pub mod drive_failure;
 pub mod drive_options;
 pub mod drive_run;
 pub mod drop_sender;

@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 
 use engine::{DispatchId, EngineEvent, Happening, Reply, RunId, Time, Who};
 use runtime::drive_settings::DriveSettings;
+use runtime::facts::RunReader;
 use runtime::failure::Failure;
+use runtime::rest::RestNote;
 use runtime::run_check::{self, CheckWatch};
 use runtime::transact::{self, Options, Request, Target};
 use runtime::tree_turn::TreeTurn;
@@ -79,12 +81,16 @@ pub(crate) struct Orchestrator<'o, 'd> {
     turn: Option<TreeTurn>,
     /// The run that it waits for there, as it was last reported.
     reported_holder: Option<(RunId, String)>,
+    /// The stays in stages, as far as they were read.
+    stays: RunReader,
     /// The last reported stage.
     reported_stage: Option<engine::StageName>,
     /// The last reported pause, so that it is reported once.
     pausing: Option<Time>,
     /// What this run waits for, as others can read it.
     wait_note: Option<WaitNote>,
+    /// What this run rests for, until somebody works again.
+    rest: Option<RestNote>,
     /// The version of the run at which a person was last asked.
     asked: Option<u64>,
     /// The stage whose check runs.
@@ -126,9 +132,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             begun: Instant::now(),
             turn: None,
             reported_holder: None,
+            stays: RunReader::new(run.clone()),
             reported_stage: None,
             pausing: None,
             wait_note: None,
+            rest: None,
             asked: None,
             checking: None,
             noted: 0,
@@ -144,15 +152,20 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         while !self.pool.is_idle() {
             self.pool.wait(TICK);
         }
+        let rest = self.rest.take();
         self.end_wait();
         let at_rest = self.at_rest().and_then(|()| self.report_time());
         let left = self.confirmed(decided)?;
         at_rest?;
         let opened = self.workspace.read(&self.run)?;
+        self.leave_rest(&opened, rest);
         let (status, reason) = match &left {
             DriveEnd::Over(status) => (status.word(), String::new()),
             DriveEnd::Waiting(why) => ("waiting", why.clone()),
-            DriveEnd::Limited { why, .. } => ("limited", why.clone()),
+            DriveEnd::Limited { until, why } => {
+                let until = views::time::moment(*until, clock::now());
+                ("limited", format!("until {until}: {why}"))
+            }
             DriveEnd::Stopped => ("stopped", String::new()),
         };
         let status = status.to_owned();
@@ -296,13 +309,16 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         Ok(())
     }
 
-    fn tell_move(&mut self, opened: &OpenRun) {
+    fn tell_move(&mut self, opened: &OpenRun) -> Result<(), Failure> {
         let stage = opened.run().position.stage.clone();
         if let Some(from) = self.reported_stage.replace(stage.clone())
             && from != stage
         {
-            self.tell(opened, &Progress::Moved { from, to: stage });
+            let spent = self.stays.spent(self.workspace, opened)?;
+            let to = stage;
+            self.tell(opened, &Progress::Moved { from, to, spent });
         }
+        Ok(())
     }
 
     /// Has the check that runs been judged, and its end is not reported yet? A person who skips the stage
@@ -330,7 +346,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             return Ok(None);
         }
         self.tell_notes(&opened)?;
-        self.tell_move(&opened);
+        self.tell_move(&opened)?;
         if self.needs_turn(&opened)? && !self.has_turn(&opened)? {
             self.listen(PERSON_POLL_INTERVAL)?;
             return Ok(None);

@@ -19,7 +19,7 @@ pub(crate) enum PersonQuestion {
         questions: Vec<Question>,
     },
     /// How a stopped run continues.
-    Decision { choices: Vec<Choice> },
+    Decision { why: String, choices: Vec<Choice> },
     /// No question: a command continues the run.
     Command,
 }
@@ -49,7 +49,9 @@ pub(crate) fn pending(
                     choices: vec![FINISH.to_owned()],
                 });
             }
-            Next::Decide { choices, .. } => return Ok(PersonQuestion::Decision { choices }),
+            Next::Decide { why, choices } => {
+                return Ok(PersonQuestion::Decision { why, choices });
+            }
             Next::Agent { .. }
             | Next::Session { .. }
             | Next::AnyOf { .. }
@@ -69,7 +71,8 @@ pub(crate) fn decision_word(choice: &Choice) -> Option<&'static str> {
     match choice {
         Choice::Retry => Some("retry"),
         Choice::Skip { .. } => Some("skip"),
-        Choice::Continue => Some("continue"),
+        // After a person has raised the cap.
+        Choice::Continue | Choice::RaiseCap => Some("continue"),
         Choice::Cancel => Some("cancel"),
         Choice::Reset => None,
     }

@@ -21,6 +21,8 @@ pub enum Progress {
     Moved {
         from: StageName,
         to: StageName,
+        /// How long it was in each stage that it has left.
+        spent: BTreeMap<StageName, Seconds>,
     },
     WorkerBegan {
         worker: Worker,
@@ -153,30 +155,6 @@ pub trait Watcher {
     }
     /// The person at the terminal, if any. Drawing pauses until they have answered.
     fn prompt(&mut self) -> Option<Box<dyn Prompt>>;
-}
-
-/// How long the run was in each stage that it has left, all visits together.
-pub fn spent<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> BTreeMap<StageName, Seconds> {
-    let mut spent: BTreeMap<StageName, Seconds> = BTreeMap::new();
-    let mut here: Option<(StageName, Time)> = None;
-    for entry in entries {
-        let to = if let Fact::Started(started) = &entry.fact {
-            &started.stage
-        } else if let Fact::Moved(moved) = &entry.fact {
-            &moved.to
-        } else {
-            // The time in the queue is not time in the first stage.
-            if let (Fact::TakenUp, Some((_, since))) = (&entry.fact, &mut here) {
-                *since = entry.at;
-            }
-            continue;
-        };
-        if let Some((stage, since)) = here.replace((to.clone(), entry.at)) {
-            let sum = spent.entry(stage).or_insert(Seconds(0));
-            sum.0 = sum.0.saturating_add(entry.at.since(since).0);
-        }
-    }
-    spent
 }
 
 /// The visited stages, in the order of the first visits.

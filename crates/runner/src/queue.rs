@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Driver, RunId, Status, Time};
+use engine::{Driver, RunId, ServiceLimit, Standing, Status, Time};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
 use runtime::path_collision::{self, Collision};
@@ -12,15 +12,22 @@ use runtime::queue_order::QueueOrder;
 use runtime::tree_turn;
 use runtime::workspace::Workspace;
 use store::{Backend as _, RunSummary};
+use views::facts::Rest;
 
+use crate::agent::choice::{self, Starter};
+use crate::drive_failure::DriveFailure;
 use crate::wait_note::WaitNote;
+use runtime::caps::{self, CapReached};
 use runtime::lease_holder;
+use runtime::rest;
 
 /// A headless run that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedRun {
     pub summary: RunSummary,
     pub waits: Waits,
+    /// Why nobody could drive it the last time.
+    pub failed: Option<DriveFailure>,
 }
 
 /// What a run waits for.
@@ -38,8 +45,21 @@ pub enum Waits {
     Tree(RunId),
     /// Another run of the same folder writes the same file.
     SameFiles { run: RunId, path: String },
+    /// A service or a cap asks to wait; a run that has begun goes on then.
+    Rest(Rest),
+    /// It has not begun, and would only hit a cap or a limit that is known.
+    Held { until: Time, why: String },
     /// A person must act.
     Person(String),
+}
+
+impl Waits {
+    /// A cap that only a person raises holds nobody up: each run asks about it.
+    fn of_cap(cap: CapReached) -> Option<Self> {
+        let CapReached { what, until } = cap;
+        let why = format!("{what}: `gatewright caps`");
+        until.map(|until| Self::Held { until, why })
+    }
 }
 
 /// Every headless run that is not over, in order.
@@ -50,11 +70,80 @@ pub fn look(workspace: &mut Workspace<'_>, now: Time) -> Result<Vec<QueuedRun>, 
     // The first queued run of each folder, which the others wait for.
     let mut turns: BTreeMap<String, RunId> = BTreeMap::new();
     let mut queue = Vec::new();
+    let limits = known_limits(workspace, &runs, now)?;
+    let cap = caps::reached(&workspace.state, now)?.and_then(Waits::of_cap);
     for summary in runs {
-        let waits = waits(workspace, &summary, now, &mut turns)?;
-        queue.push(QueuedRun { summary, waits });
+        let waits = match waits(workspace, &summary, now, &mut turns)? {
+            Waits::Worker if summary.status == Status::Queued => match &cap {
+                Some(cap) => cap.clone(),
+                None => held_up(workspace, &summary, &limits, now)?,
+            },
+            waits => waits,
+        };
+        let failed = DriveFailure::read(&workspace.state, &summary.id);
+        queue.push(QueuedRun {
+            summary,
+            waits,
+            failed,
+        });
     }
     Ok(queue)
+}
+
+/// The limits that services have named to runs of each project: what uses the same account there would hit them, too.
+type KnownLimits = BTreeMap<String, Vec<ServiceLimit>>;
+
+fn known_limits(
+    workspace: &Workspace<'_>,
+    runs: &[RunSummary],
+    now: Time,
+) -> Result<KnownLimits, Failure> {
+    let mut known = KnownLimits::new();
+    for run in runs.iter().filter(|run| run.status == Status::Running) {
+        let Some(stored) = workspace.store.run(&run.id)? else {
+            continue;
+        };
+        let limits = stored.run.limits.iter();
+        let named = limits.filter(|limit| limit.named && limit.until > now);
+        let of_project = known.entry(run.project.clone()).or_default();
+        of_project.extend(named.cloned());
+    }
+    Ok(known)
+}
+
+/// Would a run that begins now only find that every service it could use is limited?
+fn held_up(
+    workspace: &mut Workspace<'_>,
+    run: &RunSummary,
+    known: &KnownLimits,
+    now: Time,
+) -> Result<Waits, Failure> {
+    let limits = known.get(&run.project).filter(|limits| !limits.is_empty());
+    let (Some(limits), Some(opened)) = (limits, workspace.find(&run.id)?) else {
+        return Ok(Waits::Worker);
+    };
+    let settings = DriveSettings::load(&workspace.state, &run.id)?;
+    // What is wrong with its settings, its orchestrator says.
+    let Ok(starter) = Starter::of(&settings) else {
+        return Ok(Waits::Worker);
+    };
+    let mut begun = opened.run().clone();
+    begun.standing = Standing::Going;
+    begun.limits.clone_from(limits);
+    let mut soonest: Option<ServiceLimit> = None;
+    for choice in choice::all_due(&opened.pipeline, &begun, starter).unwrap_or_default() {
+        let Err(limit) = choice.available(starter, &begun, now)? else {
+            return Ok(Waits::Worker);
+        };
+        let is_sooner = soonest
+            .as_ref()
+            .is_none_or(|known| limit.until < known.until);
+        soonest = if is_sooner { Some(limit) } else { soonest };
+    }
+    Ok(soonest.map_or(Waits::Worker, |limit| Waits::Held {
+        until: limit.until,
+        why: views::limit_reason(&limit),
+    }))
 }
 
 fn is_open(status: &Status) -> bool {
@@ -76,23 +165,38 @@ fn waits(
         if run.status == Status::Queued {
             turns.insert(run.worktree.clone(), run.id.clone());
         }
-        return Ok(Waits::Driven { by, note });
+        let rest = resting(workspace, run, now)?;
+        return Ok(rest.map_or(Waits::Driven { by, note }, Waits::Rest));
     }
     match &run.status {
         Status::Waiting(why) => Ok(Waits::Person(why.clone())),
         Status::Queued => queued(workspace, run, now, turns),
-        Status::Running => begun(workspace, run),
+        Status::Running => begun(workspace, run, now),
         Status::Completed | Status::Failed | Status::Cancelled => Ok(Waits::Worker),
     }
 }
 
 /// A run that has begun goes on when nobody else works in its tree.
-fn begun(workspace: &Workspace<'_>, run: &RunSummary) -> Result<Waits, Failure> {
+fn begun(workspace: &Workspace<'_>, run: &RunSummary, now: Time) -> Result<Waits, Failure> {
+    if let Some(rest) = resting(workspace, run, now)?.filter(|rest| rest.until > now) {
+        return Ok(Waits::Rest(rest));
+    }
     let Some(stored) = workspace.store.run(&run.id)? else {
         return Ok(Waits::Worker);
     };
     let other = tree_turn::at_work(workspace, &run.id, stored.worktree())?;
     Ok(other.map_or(Waits::Worker, Waits::Tree))
+}
+
+fn resting(
+    workspace: &Workspace<'_>,
+    run: &RunSummary,
+    now: Time,
+) -> Result<Option<Rest>, Failure> {
+    match workspace.store.run(&run.id)? {
+        Some(stored) => rest::of(workspace, &stored, &run.status, now),
+        None => Ok(None),
+    }
 }
 
 /// Of one folder the next run is taken up when the one before it was: they keep their order. A run whose time

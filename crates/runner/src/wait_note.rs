@@ -15,6 +15,8 @@ use store::Lease;
 pub enum WaitNote {
     /// All slots of this runner, or of the machine, are taken.
     Slot { runner: String },
+    /// Another run works in the same tree.
+    Tree { run: RunId },
     /// Nothing may start before this time.
     Pause { until: Time, why: String },
 }
@@ -24,6 +26,7 @@ impl WaitNote {
     pub(crate) fn write(&self, state: &State, run: &RunId, holder: &str) {
         let mut value = match self {
             Self::Slot { runner } => json!({ "for": "slot", "runner": runner }),
+            Self::Tree { run } => json!({ "for": "tree", "run": run.as_str() }),
             Self::Pause { until, why } => json!({ "for": "pause", "until": until.0, "why": why }),
         };
         value["holder"] = Value::from(holder);
@@ -45,6 +48,9 @@ impl WaitNote {
         match value["for"].as_str()? {
             "slot" => Some(Self::Slot {
                 runner: text("runner")?,
+            }),
+            "tree" => Some(Self::Tree {
+                run: RunId::parse(&text("run")?).ok()?,
             }),
             "pause" => Some(Self::Pause {
                 until: Time(value["until"].as_u64()?),
@@ -77,6 +83,9 @@ mod tests {
         let notes = [
             WaitNote::Slot {
                 runner: "codex".to_owned(),
+            },
+            WaitNote::Tree {
+                run: RunId::parse("r-2").unwrap(),
             },
             WaitNote::Pause {
                 until: Time(7),

@@ -7,9 +7,10 @@ use store::Backend as _;
 use views::change::ChangeReport;
 use views::next::NextView;
 
+use crate::drive_settings::DriveSettings;
 use crate::failure::Failure;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, change_report, clock, signs, undelivered};
+use crate::{answers, change_report, clock, rest, signs, undelivered};
 
 /// What may happen now, with the text of what a person is asked about. A run past its `ttl` asks,
 /// whether that is recorded yet or not.
@@ -17,8 +18,17 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
     let run = as_of(&opened.pipeline, opened.run(), clock::now());
     let legal = engine::next(&opened.pipeline, &run);
     let owner = signs::owner(workspace, opened);
-    let view = views::next_by(&opened.pipeline, &run, &legal, owner);
+    let status = engine::status(&opened.pipeline, &run);
+    let rest = rest::of(workspace, &opened.stored, &status, clock::now())?;
+    let view = views::next_by(&opened.pipeline, &run, &legal, owner).with_rest(rest);
+    let settings = view
+        .is_queued
+        .then(|| DriveSettings::load(&workspace.state, &run.id));
+    let not_before = settings
+        .transpose()?
+        .and_then(|settings| settings.not_before);
     let view = view.with_undelivered(undelivered::of(&workspace.state, opened));
+    let view = view.with_start_time(not_before, clock::now());
     let mut contents = BTreeMap::new();
     for hash in view.asked_about() {
         if let Some(bytes) = workspace.store.content(hash)? {

@@ -47,7 +47,7 @@ pub struct Spent {
 /// A cap is used up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapReached {
-    /// `the cap of 24 hours: cost 20.10 of 20.00`.
+    /// `the cap of 24 hours is used up (cost 20.10 of 20.00)`.
     pub what: String,
     /// When enough of it is older than a day; `None` if only a person can raise it.
     pub until: Option<Time>,
@@ -134,7 +134,7 @@ pub fn note(state: &State, at: Time, before: Usage, now: Usage) -> Result<(), Fa
 pub fn reached(state: &State, now: Time) -> Result<Option<CapReached>, Failure> {
     let caps = Caps::load(state)?;
     if let Some(what) = machine_reached(state, &caps) {
-        let what = format!("the cap of this machine: {what}");
+        let what = format!("the cap of this machine is used up: {what}");
         return Ok(Some(CapReached { what, until: None }));
     }
     if caps.day.is_empty() {
@@ -150,7 +150,7 @@ pub fn reached(state: &State, now: Time) -> Result<Option<CapReached>, Failure> 
         let is_enough = caps.day.reached(rest).is_none();
         is_enough.then(|| Time(lines[place].at.saturating_add(DAY_MS)))
     });
-    let what = format!("the cap of 24 hours: {what}");
+    let what = format!("the cap of 24 hours is used up ({what})");
     Ok(Some(CapReached {
         what,
         until: until.or(Some(Time(now.0.saturating_add(DAY_MS)))),

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use engine::{Hash, Mode, Pipeline, Run, RunId, Status, Time};
+use engine::{Hash, Mode, Pipeline, Run, RunId, Seconds, StageName, Status, Time};
 use store::{Backend as _, RunSummary};
 use views::facts::{Inbox, InboxEntry, Liveness, Timeline};
 use views::list::{Integrity, RowDepth, RunRow};
@@ -116,7 +116,10 @@ impl RunsReader {
         for row in rows {
             let is_settled = match row.liveness {
                 Some(
-                    Liveness::Live { .. } | Liveness::Quiet { .. } | Liveness::OwnerLost { .. },
+                    Liveness::Live { .. }
+                    | Liveness::Quiet { .. }
+                    | Liveness::OwnerLost { .. }
+                    | Liveness::Rests { .. },
                 )
                 | None => false,
                 Some(Liveness::WaitsForYou { .. } | Liveness::Queued | Liveness::Over) => true,
@@ -245,7 +248,8 @@ impl RunsReader {
         let row = row.with_repository(&opened.stored.project);
         let row = row.with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run));
         let row = row.with_undelivered(undelivered::of(&workspace.state, &opened));
-        Ok(Some(row.with_liveness(Liveness::of(&signs))))
+        let row = row.with_liveness(Liveness::of(&signs));
+        Ok(Some(row.with_rest(signs.rest)))
     }
 }
 
@@ -292,11 +296,22 @@ impl RunReader {
         let asks = waits(opened, now).then(|| entry(workspace, opened, now));
         Ok(present(opened, now)
             .with_liveness(Liveness::of(&signs))
+            .with_rest(signs.rest)
             .with_inbox(asks)
             .with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run))
             .with_undelivered(undelivered::of(&workspace.state, opened))
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
             .with_workers(signs::workers(&workspace.state, &run), now))
+    }
+
+    /// How long the run was in each stage that it has left.
+    pub fn spent(
+        &mut self,
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+    ) -> Result<BTreeMap<StageName, Seconds>, Failure> {
+        self.catch_up(workspace, opened)?;
+        Ok(self.timeline.spent())
     }
 
     /// The report of the run.
@@ -427,6 +442,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         depth: RowDepth::Summary,
         status: summary.status.clone(),
         liveness,
+        rest: None,
         stage: summary.stage.clone(),
         task: Untrusted::new(&summary.task),
         project: Untrusted::new(&summary.worktree),

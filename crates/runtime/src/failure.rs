@@ -106,6 +106,7 @@ fn hint_for(cause: &io::Error) -> &'static str {
             "change its permissions, or choose another path"
         }
         ErrorKind::NotFound | ErrorKind::NotADirectory => "fix the path",
+        ErrorKind::IsADirectory => "name a file in it, or another path",
         _ => "retry",
     }
 }

@@ -56,6 +56,12 @@ pub fn process_here(held: &Lease) -> Option<Process> {
     (machine_name == machine()).then_some(process)
 }
 
+/// Is the holder a process of this machine that is there?
+pub fn is_alive(holder: &str) -> bool {
+    let process = parse(holder).filter(|(name, _)| *name == machine());
+    process.is_some_and(|(_, process)| evidence::process::state(&process) == ProcessState::Alive)
+}
+
 /// When the holder last took or renewed it.
 pub fn renewed_at(held: &Lease) -> Time {
     let term = u64::try_from(TERM.as_millis()).unwrap_or(u64::MAX);

@@ -55,6 +55,7 @@ pub mod person_only;
 mod picture_file;
 pub mod project_files;
 pub mod queue_order;
+pub mod rest;
 pub mod run_audit;
 pub mod run_branch;
 pub mod run_check;

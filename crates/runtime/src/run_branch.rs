@@ -87,9 +87,17 @@ impl PlaceRequest {
             Err(reason) if is_demanded => Err(Failure::refused(format!(
                 "a run cannot have a branch of its own here: {reason}"
             ))
-            .hint("make a commit first, or add --in-place")),
+            .hint(base_hint(project))),
             Err(reason) => Ok(ChosenPlace::TreeBecause(reason)),
         }
+    }
+}
+
+/// What gives a project something that a branch can begin with.
+fn base_hint(project: &Project) -> &'static str {
+    match &project.repository {
+        Some(_) => "make a commit first, or add --in-place",
+        None => "type `git init` and make a commit first, or add --in-place",
     }
 }
 

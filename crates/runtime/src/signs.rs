@@ -12,7 +12,7 @@ use crate::lease_holder;
 use crate::state::State;
 use crate::work_record::Record;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{clock, witness, worker_log, worker_output};
+use crate::{clock, rest, witness, worker_log, worker_output};
 
 /// The signs of a run. `run` is as of `now`: see `workspace::as_of`.
 pub fn of(
@@ -29,12 +29,14 @@ pub fn of(
         Driver::Guarded => guarded(&workspace.state, run),
         Driver::ByHand => OwnerSigns::unknown(run),
     };
+    let rest = rest::of(workspace, &opened.stored, &status, now)?;
     Ok(Signs {
         status,
         now,
         waits_since: InboxEntry::since(run),
         owner: found.owner,
         last_sign: found.last.min(now),
+        rest,
     })
 }
 
@@ -48,6 +50,7 @@ pub fn owner(workspace: &Workspace<'_>, opened: &OpenRun) -> Owner {
         Ok(
             Liveness::Live { .. }
             | Liveness::Quiet { .. }
+            | Liveness::Rests { .. }
             | Liveness::WaitsForYou { .. }
             | Liveness::Queued
             | Liveness::Over,

@@ -130,7 +130,7 @@ pub fn start(
         ChosenPlace::Branch(base) => (Some(base), None),
         ChosenPlace::Tree => (None, None),
         ChosenPlace::TreeBecause(reason) => {
-            let notice = format!("the run works in your tree, because {reason}");
+            let notice = format!("the work is done in your tree, because {reason}");
             (None, Some(notice))
         }
     };

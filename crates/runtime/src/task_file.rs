@@ -19,14 +19,15 @@ pub struct FileTask {
 /// What is wrong with a task file, and the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskFileProblem {
-    pub line: usize,
+    /// Absent where the file has no task at all.
+    pub line: Option<usize>,
     pub what: String,
 }
 
 /// The tasks of a file, in their order; or its first fault, so that nothing of a bad file is used.
 pub fn parse(bytes: &[u8]) -> Result<Vec<FileTask>, TaskFileProblem> {
     let text = std::str::from_utf8(bytes).map_err(|problem| TaskFileProblem {
-        line: 1 + newlines(&bytes[..problem.valid_up_to()]),
+        line: Some(1 + newlines(&bytes[..problem.valid_up_to()])),
         what: "this is not UTF-8".to_owned(),
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -73,7 +74,7 @@ fn of_blocks(lines: &[&str]) -> Result<Vec<FileTask>, TaskFileProblem> {
             tasks.push(FileTask { line, text });
         } else if number != 0 && number != last {
             return Err(TaskFileProblem {
-                line: begins,
+                line: Some(begins),
                 what: "there is no task between two lines `---`".to_owned(),
             });
         }
@@ -86,13 +87,13 @@ fn check(tasks: &[FileTask]) -> Result<(), TaskFileProblem> {
     let long = tasks.iter().find(|task| task.text.len() > LONGEST_TASK);
     let fault = |line, what: String| Err(TaskFileProblem { line, what });
     match (tasks.get(MOST_TASKS), long) {
-        _ if tasks.is_empty() => fault(1, "there is no task".to_owned()),
+        _ if tasks.is_empty() => fault(None, "there is no task".to_owned()),
         (Some(task), _) => fault(
-            task.line,
+            Some(task.line),
             format!("a file may have at most {MOST_TASKS} tasks"),
         ),
         (None, Some(task)) => fault(
-            task.line,
+            Some(task.line),
             format!("the task is longer than {LONGEST_TASK} bytes"),
         ),
         (None, None) => Ok(()),
@@ -109,7 +110,7 @@ mod tests {
     }
 
     fn faulty_line(bytes: &[u8]) -> usize {
-        parse(bytes).unwrap_err().line
+        parse(bytes).unwrap_err().line.unwrap()
     }
 
     #[test]
@@ -129,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_fault_names_its_line() {
-        assert_eq!(faulty_line(b""), 1);
+        assert_eq!(parse(b"").unwrap_err().line, None);
+        assert_eq!(parse(b"\n \n").unwrap_err().line, None);
         assert_eq!(faulty_line(b"one\n---\n \n---\ntwo"), 3);
         assert_eq!(faulty_line(b"one\ntwo\n\xff\n"), 3);
         let long = format!("one\n{}\n", "x".repeat(LONGEST_TASK + 1));

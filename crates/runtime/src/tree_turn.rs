@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use engine::{Driver, RunId, Status};
 use store::{Backend as _, RunSummary};
+use views::facts::RestKeeper;
 
+use crate::clock;
 use crate::failure::Failure;
 use crate::lease_holder;
+use crate::rest;
 use crate::state::State;
 use crate::workspace::Workspace;
 
@@ -31,6 +34,8 @@ pub enum HolderState {
     Driven,
     /// It waits for a person.
     Waiting,
+    /// A service or a cap asks to wait, and a process goes on with it then.
+    Rests,
     /// Its process ended, and nobody has resumed it.
     Undriven,
 }
@@ -69,8 +74,18 @@ fn state_of(workspace: &Workspace<'_>, run: &RunSummary) -> Result<HolderState, 
     Ok(match (&run.status, lease_holder::driver(held.as_ref())) {
         (Status::Waiting(_), _) => HolderState::Waiting,
         (_, Some(_)) => HolderState::Driven,
+        (_, None) if is_kept(workspace, run)? => HolderState::Rests,
         (_, None) => HolderState::Undriven,
     })
+}
+
+/// Does the run rest, and a process goes on with it then?
+fn is_kept(workspace: &Workspace<'_>, run: &RunSummary) -> Result<bool, Failure> {
+    let Some(stored) = workspace.store.run(&run.id)? else {
+        return Ok(false);
+    };
+    let rest = rest::of(workspace, &stored, &run.status, clock::now())?;
+    Ok(rest.is_some_and(|rest| rest.keeper == RestKeeper::There))
 }
 
 /// Another headless run that a process drives in this tree, and that waits for nobody.

@@ -22,6 +22,7 @@ pub(crate) fn liveness_text(liveness: Liveness) -> String {
         }
         Liveness::Live { .. }
         | Liveness::OwnerLost { .. }
+        | Liveness::Rests { .. }
         | Liveness::WaitsForYou { .. }
         | Liveness::Queued
         | Liveness::Over => liveness.text(),

@@ -84,11 +84,13 @@ fn all_of_header(screen: &Screen) -> Vec<Piece> {
     let lost = count(|it| matches!(it, Liveness::OwnerLost { .. }));
     let quiet = count(|it| matches!(it, Liveness::Quiet { .. }));
     let live = count(|it| matches!(it, Liveness::Live { .. }));
+    let rests = count(|it| matches!(it, Liveness::Rests { .. }));
     let queued = count(|it| matches!(it, Liveness::Queued));
     for (number, style, text) in [
         (lost, Style::Bad, "✗ {} lost"),
         (quiet, Style::Wait, "◌ {} quiet"),
         (live, Style::Good, "● {} live"),
+        (rests, Style::Wait, "◔ {} rests"),
         (queued, Style::Dim, "○ {} queued"),
     ] {
         if number > 0 {

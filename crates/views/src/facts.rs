@@ -13,6 +13,7 @@ mod timeline;
 mod ways;
 mod worker_sign;
 
+pub use crate::rest::{Rest, RestCause, RestKeeper};
 pub use crate::undelivered::Undelivered;
 pub use evidence::{CommandEvidence, FailedCheck, GateEvidence, GateState, ReviewEvidence, gates};
 pub use inbox::{Inbox, InboxEntry};

@@ -6,7 +6,7 @@ use engine::{
 };
 use serde_json::{Value, json};
 
-use crate::facts::{Inbox, Liveness, Undelivered};
+use crate::facts::{Inbox, Liveness, Rest, Undelivered};
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -32,6 +32,8 @@ pub struct RunRow {
     pub status: Status,
     /// Absent where nobody looked for signs.
     pub liveness: Option<Liveness>,
+    /// As in `StatusView`.
+    pub rest: Option<Rest>,
     pub stage: StageName,
     pub task: Untrusted,
     /// The worktree in which it was started.
@@ -88,6 +90,7 @@ impl RunRow {
             integrity: Integrity::Intact,
             depth: RowDepth::Whole,
             liveness: None,
+            rest: None,
             status: engine::status(pipeline, run),
             stage: run.position.stage.clone(),
             task: Untrusted::new(&run.task),
@@ -112,6 +115,12 @@ impl RunRow {
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
         self.liveness = Some(liveness);
+        self
+    }
+
+    /// The same with what the run rests for.
+    pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
+        self.rest = rest;
         self
     }
 
@@ -269,6 +278,7 @@ impl RunRow {
             "updated_at": rfc3339(self.touched_at),
             "idle_seconds": self.idle.0,
             "liveness": self.liveness.map(Liveness::json),
+            "rest": self.rest.as_ref().map(Rest::json),
         })
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use engine::{
     AgentName, AgentPattern, Artifact, ArtifactName, Choice, Definition, Driver, Hash, Next,
-    NextDuty, Outcome, Pipeline, Question, Run, RunId, Source, StageName, Standing, StepId,
+    NextDuty, Outcome, Pipeline, Question, Run, RunId, Source, StageName, Standing, StepId, Time,
     WordsRule,
 };
 use serde_json::Value;
@@ -19,8 +19,10 @@ use crate::duty::{duty_words, worker_settings};
 use crate::owner::Owner;
 use crate::paint::Paint;
 use crate::placeholder::{filled, wanted};
+use crate::rest::Rest;
 use crate::safe::Untrusted;
 use crate::session_prompt;
+use crate::time::moment;
 use crate::undelivered::Undelivered;
 use crate::words;
 pub(crate) use questions::{json as question_json, show as show_questions};
@@ -29,6 +31,8 @@ pub(crate) use questions::{json as question_json, show as show_questions};
 pub struct NextView {
     pub run: RunId,
     pub stage: StageName,
+    /// It has not begun, and a worker takes it up.
+    pub is_queued: bool,
     /// What led here.
     pub causes: Causes,
     /// What a person is asked about.
@@ -39,6 +43,8 @@ pub struct NextView {
     pub questions: Vec<Question>,
     /// The work that a completed run has not handed over.
     pub undelivered: Option<Undelivered>,
+    /// Until when nobody works on it, where somebody has looked.
+    pub rest: Option<Rest>,
     pub actions: Vec<NextAction>,
 }
 
@@ -126,11 +132,13 @@ pub fn next_by(pipeline: &Pipeline, run: &Run, legal: &[Next], owner: Owner) -> 
     NextView {
         run: run.id.clone(),
         stage: run.position.stage.clone(),
+        is_queued: run.standing == Standing::Queued && run.driver == Driver::Headless,
         causes: Causes::of(pipeline, run),
         about: asked_about::artifacts(pipeline, run, legal),
         change: None,
         questions: Vec::new(),
         undelivered: None,
+        rest: None,
         actions,
     }
 }
@@ -187,6 +195,22 @@ impl NextView {
         self
     }
 
+    /// The same with the time before which no worker takes the queued run.
+    pub fn with_start_time(mut self, time: Option<Time>, now: Time) -> Self {
+        let actions = self.actions.iter_mut().filter(|_| self.is_queued);
+        for (action, time) in actions.zip(time) {
+            let text = format!("{}, not before {}", action.what.raw(), moment(time, now));
+            action.what = Untrusted::new(text);
+        }
+        self
+    }
+
+    /// The same with what it rests for.
+    pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
+        self.rest = rest;
+        self
+    }
+
     /// What led here and what the question is about, for a person at a prompt.
     pub fn background_text(&self, paint: Paint) -> String {
         render::background_text(self, paint)
@@ -227,14 +251,16 @@ impl ActionBuilder<'_> {
             let same = open.agent == *agent && open.duty.step() == step;
             same && open.paused_at.is_some()
         });
-        let limit = rests.next().and_then(|open| {
+        let rests = rests.next();
+        let limit = rests.and_then(|open| {
             let mut limits = self.run.limits.iter();
             limits.find(|limit| open.service.as_ref() == Some(&limit.service))
         });
         let Some(limit) = limit else {
-            let what = match &self.resume {
-                Some(_) => format!("'{agent}' was at work{on}, and no process drives the run"),
-                None => format!("'{agent}' is working{on}"),
+            let what = match (&self.resume, rests) {
+                (Some(_), _) => format!("'{agent}' was at work{on}, and no process drives the run"),
+                (None, Some(_)) => format!("'{agent}' rests{on}"),
+                (None, None) => format!("'{agent}' is working{on}"),
             };
             return NextAction {
                 commands: self.resume.iter().cloned().collect(),
@@ -243,7 +269,9 @@ impl ActionBuilder<'_> {
         };
         let what = format!("'{agent}' rests{on} {}", words::limit(limit));
         NextAction {
-            commands: vec![self.command("retry", "")],
+            commands: (self.resume.iter().cloned())
+                .chain([self.command("retry", "")])
+                .collect(),
             ..plain(Actor::Agent(agent.clone()), &what)
         }
     }
@@ -288,7 +316,10 @@ impl ActionBuilder<'_> {
                 let commands = choices.iter().map(|choice| self.decision(choice));
                 person(&format!("decides: {why}"), commands.collect())
             }
-            Next::TakeUp => plain(Actor::Gatewright, "a worker picks up the queued run"),
+            Next::TakeUp => NextAction {
+                commands: vec!["gatewright worker".to_owned()],
+                ..plain(Actor::Gatewright, "a worker picks up the queued run")
+            },
             Next::Nothing => plain(Actor::Nobody, "the run is over; there is nothing to do"),
         }
     }
@@ -379,6 +410,10 @@ impl ActionBuilder<'_> {
             }
             Choice::Skip { .. } => self.command("skip", " --reason TEXT"),
             Choice::Continue => self.command("answer", " continue"),
+            Choice::RaiseCap => {
+                let then = self.command("answer", " continue");
+                format!("gatewright caps --machine AMOUNT && {then}")
+            }
             Choice::Reset => self.command("reset", " --reason TEXT"),
             Choice::Cancel => self.command("cancel", " --reason TEXT"),
         }

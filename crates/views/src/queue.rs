@@ -3,6 +3,7 @@
 use engine::{RunId, Time};
 use serde_json::{Value, json};
 
+use crate::facts::{Rest, RestKeeper};
 use crate::layout::{Table, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
@@ -10,7 +11,7 @@ use crate::time::{moment, rfc3339};
 
 /// A longer task is cut; JSON has all of it.
 const TASK_COLUMNS: usize = 40;
-const REASON_COLUMNS: usize = 100;
+const REASON_COLUMNS: usize = 160;
 
 /// One run of the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,13 @@ pub enum QueueReason {
         until: Time,
         why: Untrusted,
     },
+    /// Nobody could drive it the last time; a worker tries again.
+    Failed {
+        at: Time,
+        why: Untrusted,
+    },
+    /// It has begun, and a service or a cap asks to wait.
+    Rest(Rest),
     Until(Time),
     Turn(RunId),
     /// Another headless run works in the same tree.
@@ -69,6 +77,18 @@ impl QueueReason {
             Self::Pause { until, why } => {
                 format!("waits until {}: {}", moment(*until, now), why.line())
             }
+            Self::Failed { at, why } => {
+                let (at, why) = (moment(*at, now), why.line());
+                format!("waits for `gatewright worker`; could not be driven at {at}: {why}")
+            }
+            Self::Rest(rest) => {
+                let then = match rest.keeper {
+                    RestKeeper::There => "",
+                    RestKeeper::Nobody => ", then waits for `gatewright worker`",
+                };
+                let (until, why) = (rest.moment(), rest.why.line());
+                format!("rests until {until}{then}: {why}")
+            }
             Self::Until(time) => format!("waits until {}", moment(*time, now)),
             Self::Turn(run) => format!("waits for {run}, which is before it in this folder"),
             Self::Tree(run) => format!("waits for {run}, which works in this tree"),
@@ -97,8 +117,8 @@ impl QueueReason {
 
     fn style(&self) -> Style {
         match self {
-            Self::Person(_) => Style::Wait,
-            Self::SetAside(_) | Self::NoMachine(_) => Style::Bad,
+            Self::Person(_) | Self::Rest(_) => Style::Wait,
+            Self::SetAside(_) | Self::NoMachine(_) | Self::Failed { .. } => Style::Bad,
             Self::Driven { .. } => Style::Good,
             Self::Worker
             | Self::FleetWorker
@@ -123,6 +143,14 @@ impl QueueReason {
             }
             Self::Pause { until, why } => {
                 json!({ "for": "time", "until": rfc3339(*until), "reason": why.raw() })
+            }
+            Self::Failed { at, why } => {
+                json!({ "for": "worker", "failed_at": rfc3339(*at), "reason": why.raw() })
+            }
+            Self::Rest(rest) => {
+                let mut facts = rest.json();
+                facts["for"] = Value::from("rest");
+                facts
             }
             Self::Until(time) => json!({ "for": "time", "until": rfc3339(*time) }),
             Self::Turn(run) => json!({ "for": "turn", "run": run.as_str() }),

@@ -17,8 +17,8 @@ pub(crate) use text::status_words;
 
 use crate::cause::Causes;
 use crate::facts::{
-    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, RunSpan, Timeline, Undelivered,
-    Visit, WaitSpan, WayCounts, WorkerSign,
+    self, GateEvidence, InboxEntry, Liveness, Remark, RemarkKind, Rest, RunSpan, Timeline,
+    Undelivered, Visit, WaitSpan, WayCounts, WorkerSign,
 };
 use crate::paint::Paint;
 use crate::safe::Untrusted;
@@ -65,6 +65,8 @@ pub struct StatusView {
     pub status: Status,
     /// Absent where nobody looked for signs.
     pub liveness: Option<Liveness>,
+    /// Until when nobody works on it, where it waits for a service or for a cap.
+    pub rest: Option<Rest>,
     /// What it asks a person, where somebody has read it.
     pub inbox: Option<InboxEntry>,
     pub freshness: Freshness,
@@ -314,6 +316,12 @@ impl StatusView {
     /// The same with what the signs say.
     pub fn with_liveness(mut self, liveness: Liveness) -> Self {
         self.liveness = Some(liveness);
+        self
+    }
+
+    /// The same with what it rests for.
+    pub fn with_rest(mut self, rest: Option<Rest>) -> Self {
+        self.rest = rest;
         self
     }
 

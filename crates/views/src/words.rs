@@ -182,6 +182,18 @@ pub fn limit(limit: &ServiceLimit) -> String {
     format!("until {until}, {why}: {}", limit.reason)
 }
 
+/// `claude (opus) said: …`: the same where the time stands before it.
+pub fn limit_reason(limit: &ServiceLimit) -> String {
+    let ServiceLimit {
+        service, reason, ..
+    } = limit;
+    if limit.named {
+        format!("{service} said: {reason}")
+    } else {
+        format!("{service} named no time and is asked again then: {reason}")
+    }
+}
+
 /// `turns 12, tokens 3400, cost 0.12`; empty when nothing was counted.
 pub(crate) fn usage(usage: &Usage) -> String {
     let mut parts = Vec::new();

@@ -56,9 +56,11 @@ pub(crate) fn liveness(liveness: Option<Liveness>) -> Markup {
             format!("quiet for {}{stopped}", rough(since))
         }
         Liveness::WaitsForYou { since } => format!("waits for you · {}", rough(since)),
-        Liveness::Live { .. } | Liveness::OwnerLost { .. } | Liveness::Queued | Liveness::Over => {
-            liveness.text()
-        }
+        Liveness::Live { .. }
+        | Liveness::OwnerLost { .. }
+        | Liveness::Rests { .. }
+        | Liveness::Queued
+        | Liveness::Over => liveness.text(),
     };
     let class = format!("pill {} is-{}", class(liveness.style()), liveness.word());
     html! {

@@ -139,7 +139,7 @@ fn decide(run: &RunId, stage: &StageName, choice: &Choice) -> Markup {
             &html! {},
             &html! { button { "Retry" } },
         ),
-        Choice::Continue => choose_one(run, stage, "continue"),
+        Choice::Continue | Choice::RaiseCap => choose_one(run, stage, "continue"),
         Choice::Cancel => cancel(run, stage),
         // These leave something unchecked or undo something: they belong to the terminal.
         Choice::Skip { .. } | Choice::Reset => html! {},

@@ -255,7 +255,11 @@ pub(super) fn used(draft: &mut Draft<'_>, worker: Option<&Actor>) -> Verdict {
         return verdict;
     }
     let open = worker.and_then(|worker| draft.run.work_of(&worker.id));
-    match open.and_then(|open| judge_work::strayed(draft, open)) {
+    let strayed = open.and_then(|open| {
+        let strayed = judge_work::strayed(draft, open)?;
+        Some(strayed.for_worker(&draft.run, open))
+    });
+    match strayed {
         Some(reason) => Verdict {
             rule: Rule::Strayed,
             reply: Reply::Refuse(draft.refusal(Rule::Strayed, reason)),

@@ -15,6 +15,7 @@ use crate::evidence::Seen;
 use crate::leaves::verdict;
 use crate::names::{ArtifactName, Hash};
 use crate::outcome::{Fault, Outcome};
+use crate::pattern::PathGlob;
 use crate::rule::Rule;
 use crate::run::{Dispatch, Run};
 use crate::stage::{Leaves, Writes};
@@ -64,7 +65,8 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
         }
         Ending::Finished { worked } | Ending::Stopping { worked } => *worked || dispatch.worked,
     };
-    if let Some(reason) = strayed(draft, dispatch) {
+    if let Some(strayed) = strayed(draft, dispatch) {
+        let reason = strayed.recorded(draft, dispatch);
         return Judged::fault(Rule::Strayed, Fault::Strayed, reason);
     }
     let leaves = leaves_of(draft.pipeline, dispatch);
@@ -149,8 +151,58 @@ fn unfinished(
     }
 }
 
-/// The paths that changed although the stage's `writes` does not cover them.
-pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> {
+/// Files changed that the stage's `writes` does not cover.
+pub(super) struct Strayed {
+    /// Some of the paths, for a sentence; `None` if nobody could compare the files.
+    paths: Option<String>,
+}
+
+impl Strayed {
+    /// For the worker itself, which may still undo it.
+    pub(super) fn for_worker(&self, run: &Run, dispatch: &Dispatch) -> String {
+        let Some(paths) = &self.paths else {
+            return not_compared();
+        };
+        let undo = if shares_tree(run) {
+            "undo only what you changed yourself, and leave what somebody else changed"
+        } else {
+            "undo the changes"
+        };
+        format!("{} may not change {paths}: {undo}", dispatch.stage)
+    }
+
+    /// For the record, which people read, and later workers. In the tree of a person it may be their edit, so
+    /// it asks nobody to undo it.
+    fn recorded(&self, draft: &Draft<'_>, dispatch: &Dispatch) -> String {
+        match &self.paths {
+            Some(paths) if shares_tree(&draft.run) => {
+                let stage = draft.pipeline.stage(&dispatch.stage);
+                let may = stage.map_or_else(String::new, |stage| may_change(&stage.writes));
+                format!(
+                    "{paths} changed while '{}' worked, which may change {may}",
+                    dispatch.agent
+                )
+            }
+            Some(_) | None => self.for_worker(&draft.run, dispatch),
+        }
+    }
+}
+
+fn not_compared() -> String {
+    String::from("gatewright could not compare the files that it changed")
+}
+
+/// What the workers of a stage may change, for a sentence.
+fn may_change(writes: &Writes) -> String {
+    match writes {
+        Writes::Only(globs) if globs.is_empty() => String::from("nothing"),
+        Writes::Only(globs) => format!("only {}", listed(globs.iter().map(PathGlob::as_str))),
+        Writes::Anything => String::from("anything"),
+    }
+}
+
+/// Has this work changed what its stage may not change?
+pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<Strayed> {
     let stage = draft.pipeline.stage(&dispatch.stage)?;
     let Writes::Only(globs) = &stage.writes else {
         return None;
@@ -159,11 +211,7 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> 
         (Some(changed), _) => changed.as_slice(),
         // Nobody saw the tree before the work, as in a run that is driven by hand.
         (None, None) => return None,
-        (None, Some(_)) => {
-            return Some(String::from(
-                "gatewright could not compare the files that it changed",
-            ));
-        }
+        (None, Some(_)) => return Some(Strayed { paths: None }),
     };
     let outside: Vec<&str> = changed
         .iter()
@@ -180,15 +228,8 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<String> 
     } else {
         String::new()
     };
-    let undo = if shares_tree(&draft.run) {
-        "undo only what you changed yourself, and leave what somebody else changed"
-    } else {
-        "undo the changes"
-    };
-    Some(format!(
-        "{} may not change {shown}{rest}: {undo}",
-        dispatch.stage
-    ))
+    let paths = Some(format!("{shown}{rest}"));
+    Some(Strayed { paths })
 }
 
 /// Does the run work in the tree of a person, who may change files there at the same time?

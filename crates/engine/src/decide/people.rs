@@ -14,6 +14,7 @@ use crate::check_result::CheckedProgram;
 use crate::entry::Fact;
 use crate::event::{Answer, Words};
 use crate::evidence::Question;
+use crate::limits::is_capped;
 use crate::names::{ArtifactName, CheckpointName, Hash, Time};
 use crate::nearest::nearest;
 use crate::outcome::Outcome;
@@ -69,7 +70,9 @@ fn go_on(draft: &mut Draft<'_>, words: Option<&String>) -> Verdict {
 }
 
 fn continued(draft: &mut Draft<'_>, words: Option<&String>) {
-    let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. });
+    // A cap on all runs is not the budget of this one, which stays as it is.
+    let budget_again = matches!(draft.run.standing, Standing::OverBudget { .. })
+        && !is_capped(draft.pipeline, &draft.run);
     let words = words.filter(|words| !words.trim().is_empty()).cloned();
     let fact = Fact::Continued {
         budget_again,

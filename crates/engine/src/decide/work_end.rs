@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::judge_work::{Judged, judge, shares_tree};
+use super::judge_work::{Judged, judge, shares_tree, strayed};
 use super::moving::{Exit, leave, listed, take};
 use super::{Draft, Verdict, admit, graph, panel};
 use crate::assign::assign;
@@ -239,7 +239,7 @@ pub(super) fn conclude(
         failed_by_own_word(draft, &dispatch, judge(draft, &dispatch, ending)),
     );
     let strict = draft.leniency().is_none();
-    if let Some(reason) = sent_back(&dispatch, ending, &judged).filter(|_| strict) {
+    if let Some(reason) = sent_back(draft, &dispatch, ending, &judged).filter(|_| strict) {
         let fact = Fact::SentBack {
             dispatch: id,
             reason: reason.clone(),
@@ -269,7 +269,12 @@ pub(super) fn conclude(
 
 /// Why a worker that tries to finish must continue: an artifact is missing or not valid. It has not
 /// failed yet.
-fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<String> {
+fn sent_back(
+    draft: &Draft<'_>,
+    dispatch: &Dispatch,
+    ending: &Ending,
+    judged: &Judged,
+) -> Option<String> {
     let WorkResult::Fault { fault, reason } = &judged.result else {
         return None;
     };
@@ -279,7 +284,12 @@ fn sent_back(dispatch: &Dispatch, ending: &Ending, judged: &Judged) -> Option<St
         Fault::Crashed | Fault::Hollow | Fault::Timeout | Fault::Conflict | Fault::Limited => false,
     };
     let stopping = matches!(ending, Ending::Stopping { .. });
-    (stopping && mendable && dispatch.sent_back < MOST_SENT_BACK).then(|| reason.clone())
+    if !(stopping && mendable && dispatch.sent_back < MOST_SENT_BACK) {
+        return None;
+    }
+    let strayed = strayed(draft, dispatch).filter(|_| judged.rule == Rule::Strayed);
+    let to_worker = strayed.map(|it| it.for_worker(&draft.run, dispatch));
+    Some(to_worker.unwrap_or_else(|| reason.clone()))
 }
 
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed, for the

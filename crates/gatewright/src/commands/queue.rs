@@ -186,7 +186,18 @@ fn row(queued: &QueuedRun) -> QueueRow {
         status: summary.status.word(),
         task: Untrusted::new(&summary.task),
         project: Untrusted::new(&summary.worktree),
-        waits: reason(&queued.waits),
+        waits: reason_of(queued),
+    }
+}
+
+/// The same, with why nobody could drive it.
+fn reason_of(queued: &QueuedRun) -> QueueReason {
+    match (&queued.waits, &queued.failed) {
+        (Waits::Worker, Some(failed)) => QueueReason::Failed {
+            at: failed.at,
+            why: Untrusted::new(&failed.why),
+        },
+        _ => reason(&queued.waits),
     }
 }
 
@@ -199,6 +210,7 @@ pub(crate) fn reason(waits: &Waits) -> QueueReason {
                 by: by.clone(),
                 runner: runner.clone(),
             },
+            Some(WaitNote::Tree { run }) => QueueReason::Tree(run.clone()),
             Some(WaitNote::Pause { until, why }) => QueueReason::Pause {
                 until: *until,
                 why: Untrusted::new(why),
@@ -211,6 +223,11 @@ pub(crate) fn reason(waits: &Waits) -> QueueReason {
         Waits::SameFiles { run, path } => QueueReason::SameFiles {
             run: run.clone(),
             path: Untrusted::new(path),
+        },
+        Waits::Rest(rest) => QueueReason::Rest(rest.clone()),
+        Waits::Held { until, why } => QueueReason::Pause {
+            until: *until,
+            why: Untrusted::new(why),
         },
         Waits::Person(why) => QueueReason::Person(Untrusted::new(why)),
     }

@@ -1,8 +1,11 @@
 //! `gatewright run`: takes a task through a pipeline to its end, and starts the agents itself.
 
 use engine::{Held, RunId};
+use runner::drive_options::{DriveOptions, WhenLimited};
+use runtime::clock;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
+use runtime::facts::RunReader;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::run_branch::PlaceWish;
@@ -46,21 +49,53 @@ impl Run {
         }
         let tasks = self.tasks(context)?;
         let options = self.sitting.options()?;
-        let place = match tasks.len() {
-            1 => PlaceWish::AsDefined,
-            _ => PlaceWish::BranchIfPossible,
+        match tasks.as_slice() {
+            [task] => match self.begin(context, output, task, PlaceWish::AsDefined)? {
+                Some(run) => drive_and_show::drive(context, output, &run, &options),
+                None => Ok(Exit::No),
+            },
+            tasks => self.drive_each(context, output, tasks, &options),
+        }
+    }
+
+    /// One task after another. On branches of their own they are in nobody's way: whatever becomes of one, the next
+    /// begins. In one tree nothing begins before the one before it is done.
+    fn drive_each(
+        &self,
+        context: &Context,
+        output: &mut Output,
+        tasks: &[String],
+        options: &DriveOptions,
+    ) -> Result<Exit, Failure> {
+        let leaving = DriveOptions {
+            when_limited: WhenLimited::Leave,
+            ..options.clone()
         };
+        let (mut worst, mut resting) = (Exit::Success, Vec::new());
         for (number, task) in tasks.iter().enumerate() {
-            let Some(run) = self.begin(context, output, task, place)? else {
-                return Ok(Exit::No);
+            let Some(run) = self.begin(context, output, task, PlaceWish::BranchIfPossible)? else {
+                tell_rest(output, tasks, number);
+                return Ok(worst.or_worse(Exit::No));
             };
-            let exit = drive_and_show::drive(context, output, &run, &options)?;
-            if exit != Exit::Success {
-                tell_rest(output, &tasks[number + 1..]);
-                return Ok(exit);
+            let is_alone = !has_branch(context, &run)?;
+            let manner = if is_alone { options } else { &leaving };
+            let exit = driven(context, output, &run, manner);
+            let stops = exit == Exit::Interrupted || (is_alone && exit != Exit::Success);
+            if stops {
+                tell_rest(output, tasks, number + 1);
+                return Ok(worst.or_worse(exit));
+            }
+            if rests(context, &run)? {
+                resting.push(run);
+            } else {
+                worst = worst.or_worse(exit);
             }
         }
-        Ok(Exit::Success)
+        // All have begun: now those are waited for whose service asked to wait.
+        for run in resting {
+            worst = worst.or_worse(driven(context, output, &run, options));
+        }
+        Ok(worst)
     }
 
     /// Each task is a run of its own, and --id and --key are about one run.
@@ -127,10 +162,91 @@ impl Run {
     }
 }
 
-/// Does not start the next tasks: the same problem may stop them, too.
-fn tell_rest(output: &mut Output, rest: &[String]) {
+/// Drives one of several runs. If it cannot be driven, this says why, and stops none of the others.
+fn driven(context: &Context, output: &mut Output, run: &RunId, options: &DriveOptions) -> Exit {
+    drive_and_show::drive(context, output, run, options).unwrap_or_else(|failure| {
+        output.failure(&failure);
+        Exit::from(&failure)
+    })
+}
+
+fn has_branch(context: &Context, run: &RunId) -> Result<bool, Failure> {
+    let opened = Workspace::for_reading(context)?.read(run)?;
+    Ok(opened.run().place.is_some())
+}
+
+fn rests(context: &Context, run: &RunId) -> Result<bool, Failure> {
+    let mut workspace = Workspace::for_reading(context)?;
+    let view = RunReader::new(run.clone()).read(&mut workspace, clock::now())?;
+    Ok(view.rest.is_some())
+}
+
+/// Names the tasks that were not started, and the command that starts them.
+fn tell_rest(output: &mut Output, tasks: &[String], started: usize) {
+    let rest = tasks.get(started..).unwrap_or_default();
     for task in rest {
         let first = task.lines().next().unwrap_or_default();
         output.say(&format!("not started: {}", views::line(first)));
+    }
+    if !rest.is_empty() {
+        let arguments = std::env::args_os().skip(1);
+        let arguments = arguments.map(|it| it.to_string_lossy().into_owned());
+        let command = without_first_tasks(arguments, started);
+        let command = views::line(&engine::shell_words(&command));
+        output.say(&format!(
+            "`gatewright {command}` starts what was not started"
+        ));
+    }
+}
+
+/// The same command without this many of its tasks. Tasks come before issues.
+fn without_first_tasks(arguments: impl Iterator<Item = String>, count: usize) -> Vec<String> {
+    let mut arguments = arguments.peekable();
+    let (mut groups, mut others) = (Vec::new(), Vec::new());
+    while let Some(argument) = arguments.next() {
+        let kind = ["--task", "--from-issue"].into_iter().position(|name| {
+            let rest = argument.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        });
+        match kind {
+            Some(kind) => {
+                let value = (!argument.contains('='))
+                    .then(|| arguments.next())
+                    .flatten();
+                groups.push((kind, [Some(argument), value]));
+            }
+            None => others.push(argument),
+        }
+    }
+    groups.sort_by_key(|(kind, _)| *kind);
+    let left = groups.into_iter().skip(count);
+    let left = left.flat_map(|(_, words)| words.into_iter().flatten());
+    others.into_iter().chain(left).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_for_the_rest_has_all_but_the_tasks_that_were_started() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (typed, count, expected) in [
+            ("run fix --task a --task b", 1, "run fix --task b"),
+            (
+                "run --task=a fix --branch --task b",
+                1,
+                "run fix --branch --task b",
+            ),
+            (
+                "run fix --from-issue 7 --task a --agents 2",
+                1,
+                "run fix --agents 2 --from-issue 7",
+            ),
+            ("run fix --task a --task b", 0, "run fix --task a --task b"),
+        ] {
+            let left = without_first_tasks(words(typed).into_iter(), count);
+            assert_eq!(left, words(expected), "{typed}");
+        }
     }
 }

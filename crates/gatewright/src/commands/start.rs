@@ -111,10 +111,10 @@ impl Start {
             return queue_tasks::queue(&self.new, file, self.at, fleet.as_ref(), context, output);
         }
         match self.started(context, output) {
-            Ok(Started::Run(opened)) => tell_begun(&opened, Owner::There, output),
+            Ok(Started::Run(opened)) => tell_started(&opened, self.at, output),
             Ok(Started::Earlier(opened)) => {
                 output.say("a command with this key ran before: nothing was changed");
-                tell_begun(&opened, Owner::There, output)
+                tell_started(&opened, self.at, output)
             }
             Ok(Started::Refused(refusal)) => {
                 output.say_in(Style::Bad, &views::refusal(&refusal));
@@ -273,6 +273,24 @@ impl NewRunArguments {
             None => Ok(Vec::new()),
         }
     }
+}
+
+/// The same for a run that may wait in the queue until a time.
+fn tell_started(
+    opened: &OpenRun,
+    not_before: Option<Time>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if output.format() == Format::Json {
+        return tell_begun(opened, Owner::There, output);
+    }
+    let next = report::next(opened, Owner::There).with_start_time(not_before, clock::now());
+    output.text(&format!(
+        "{}\n\n{}",
+        opened.run().id,
+        next.text(output.paint())
+    ))?;
+    Ok(Exit::Success)
 }
 
 /// Prints the id of a new run, and what comes next.

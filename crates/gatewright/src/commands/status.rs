@@ -12,7 +12,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
 use store::{Adoption, Backend as _};
-use views::facts::Inbox;
+use views::facts::{Inbox, Rest};
 use views::{Paint, Style};
 
 use crate::arguments::OfRun;
@@ -49,7 +49,7 @@ impl Status {
                 waiting_line(waiting, paint),
                 view.text(paint),
                 adopted(adoption.as_ref(), paint),
-                decided(&opened, driver.as_deref()),
+                decided(&opened, driver.as_deref(), view.rest.as_ref()),
                 opened_by(&conversations),
                 damage.as_ref().map(|it| it.text(paint)).unwrap_or_default()
             )
@@ -147,12 +147,14 @@ fn conversation_json(it: &ConversationCommand) -> Value {
 }
 
 /// Who drives a headless run that could go on; nothing of any other.
-fn decided(opened: &OpenRun, driver: Option<&str>) -> String {
+fn decided(opened: &OpenRun, driver: Option<&str>, rest: Option<&Rest>) -> String {
     let run = opened.run();
     let goes_on = engine::status(&opened.pipeline, run) == engine::Status::Running;
     match driver {
         _ if run.driver != Driver::Headless || !goes_on => String::new(),
         Some(driver) => format!("\ndriven by {driver}\n"),
+        // The rest says who goes on with it.
+        None if rest.is_some() => String::new(),
         None => format!(
             "\nno process drives it: `gatewright resume {}` continues it\n",
             run.id

@@ -17,7 +17,7 @@ use crate::output::Output;
 
 /// Print Claude Code's status line: run, stage, liveness and next step
 ///
-/// Shows the liveness as `gatewright status` does: live, quiet, owner lost, waits for you, queued, over. Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
+/// Shows the liveness as `gatewright status` does: live, quiet, rests, owner lost, waits for you, queued, over. Reads Claude Code's status line input from stdin. Prints nothing in a session without a run, and
 /// never fails.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Statusline {}

@@ -29,6 +29,7 @@ use runtime::workspace::Workspace;
 use runtime::{clock, person_only, signals, undelivered};
 use store::{Backend as _, Group, StoredRun};
 use views::Style;
+use views::facts::RestKeeper;
 
 use crate::commands::start::fleet_queue;
 use crate::drive_arguments::LimitArguments;
@@ -135,7 +136,7 @@ struct DrivenRuns<'s> {
     /// The runs that a person must act on, with the version at which they were left. Until it changes there is
     /// nothing to drive.
     left: BTreeMap<RunId, u64>,
-    /// A queued run waits for the time that a person set.
+    /// A queued run waits for the time that a person set, or for the end of a cap or a limit.
     awaits_a_time: bool,
     /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
     /// connection.
@@ -178,14 +179,14 @@ impl<'s> DrivenRuns<'s> {
         let queue = queue::look(&mut workspace, clock::now())?;
         let now = Instant::now();
         let capped = caps::reached(&workspace.state, clock::now())?.is_some();
-        self.awaits_a_time = queue.iter().any(|it| matches!(it.waits, Waits::Until(_)));
+        self.awaits_a_time = queue.iter().any(|it| awaits_a_time(&it.waits));
         let due = queue.into_iter().filter(|it| {
             let id = &it.summary.id;
             let is_left = self.left.get(id) == Some(&it.summary.version);
             let is_resting = is_left
                 || self.backoff.is_waiting(id, now)
                 || rests(&workspace, &self.backoff, id, capped);
-            it.waits == Waits::Worker && !self.decided.contains(id) && !is_resting
+            is_due(&it.waits) && !self.decided.contains(id) && !is_resting
         });
         let due = due.map(|it| it.summary.id);
         let mut undelivered = undelivered(&workspace)?;
@@ -278,19 +279,54 @@ fn drive(
 }
 
 fn tell(output: &mut Output, run: &RunId, left: Result<DriveEnd, Failure>) {
-    match left {
-        Ok(DriveEnd::Over(status)) => output.say(&format!("{run} {}", status.word())),
+    let now = clock::now();
+    let (style, text) = match left {
+        Ok(DriveEnd::Over(status)) => (Style::Normal, status.word().to_owned()),
         Ok(DriveEnd::Waiting(why)) => {
-            output.say_in(
-                Style::Strong,
-                &format!("{run} waits for a person: {}", views::line(&why)),
-            );
+            let why = views::line(&why);
+            (Style::Strong, format!("waits for a person: {why}"))
         }
-        Ok(DriveEnd::Limited { why, .. }) => {
-            output.say_in(Style::Wait, &format!("{run} rests {}", views::line(&why)));
+        Ok(DriveEnd::Limited { until, why }) => {
+            let (until, why) = (views::time::moment(until, now), views::line(&why));
+            (Style::Wait, format!("rests until {until}: {why}"))
         }
-        Ok(DriveEnd::Stopped) => output.say(&format!("{run} stopped")),
-        Err(failure) => output.say_in(Style::Bad, &format!("{run}: {failure}")),
+        Ok(DriveEnd::Stopped) => (Style::Normal, "stopped".to_owned()),
+        Err(failure) => {
+            let at = views::time::rfc3339(now);
+            return output.say_in(Style::Bad, &format!("{at} {run}: {failure}"));
+        }
+    };
+    let at = views::time::rfc3339(now);
+    output.say_in(style, &format!("{at} {run} {text}"));
+}
+
+/// May this worker take the run? One that rests, and that no process keeps, is taken at once: its orchestrator knows
+/// whether a fallback works.
+fn is_due(waits: &Waits) -> bool {
+    match waits {
+        Waits::Worker => true,
+        Waits::Rest(rest) => rest.keeper == RestKeeper::Nobody,
+        Waits::Driven { .. }
+        | Waits::Until(_)
+        | Waits::Turn(_)
+        | Waits::Tree(_)
+        | Waits::SameFiles { .. }
+        | Waits::Held { .. }
+        | Waits::Person(_) => false,
+    }
+}
+
+/// Will a queued run be due by itself?
+fn awaits_a_time(waits: &Waits) -> bool {
+    match waits {
+        Waits::Until(_) | Waits::Held { .. } => true,
+        Waits::Worker
+        | Waits::Driven { .. }
+        | Waits::Rest(_)
+        | Waits::Turn(_)
+        | Waits::Tree(_)
+        | Waits::SameFiles { .. }
+        | Waits::Person(_) => false,
     }
 }
 

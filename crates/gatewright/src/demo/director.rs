@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{Entry, Hash, Reply, RunId, Seconds, Standing, Status};
-use runner::progress::{spent, visited};
+use runner::progress::visited;
 use runner::recovery::{self, InterruptedWork};
 use runtime::answers::{Chosen, answered, chosen, questions};
 use runtime::context::Context;
@@ -18,6 +18,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, ids, lease_holder};
 use serde_json::{Value, json};
 use store::Backend as _;
+use views::facts::Timeline;
 use views::progress::{self, AtWork, LiveState, ProgressView};
 use views::{Style, Untrusted};
 
@@ -352,9 +353,13 @@ fn live_view(opened: &OpenRun, entries: &[Entry]) -> ProgressView {
         refused: 0,
         usage: engine::Usage::default(),
     });
+    let mut timeline = Timeline::default();
+    for (number, entry) in (1..).zip(entries) {
+        timeline.add(&opened.pipeline, number, entry);
+    }
     let live = LiveState {
         visited: visited(entries),
-        spent: spent(entries),
+        spent: timeline.spent(),
         at_work: at_work.collect(),
         pause: None,
         keys: None,

@@ -99,7 +99,7 @@ fn facts(at: &ProgressContext<'_>, what: &Progress) -> Value {
             let pipeline = at.opened.pipeline.definition().name.as_str();
             json!({ "again": again, "pipeline": pipeline, "task": at.opened.run().task })
         }
-        Progress::Moved { from, to } => json!({ "from": from.as_str(), "to": to.as_str() }),
+        Progress::Moved { from, to, .. } => json!({ "from": from.as_str(), "to": to.as_str() }),
         Progress::WorkerBegan { worker } => began(worker),
         Progress::WorkerActed { dispatch, action } => {
             json!({ "dispatch": dispatch.to_string(), "action": action })

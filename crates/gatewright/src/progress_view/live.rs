@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use engine::{Seconds, StageName, Time};
+use engine::{Seconds, StageName};
 use runner::progress::{AtWork, Progress, ProgressContext, Watcher, Wish};
 use runner::prompt::Prompt;
 use runtime::state::State;
@@ -39,8 +39,6 @@ pub(super) struct Live<'a> {
     teller: Teller,
     visited: Vec<StageName>,
     spent: BTreeMap<StageName, Seconds>,
-    /// Since when the run is in its stage.
-    entered: Option<Time>,
     pause: Option<Untrusted>,
     /// How wide each line of the picture is that stands there now.
     drawn: Vec<usize>,
@@ -79,7 +77,6 @@ impl<'a> Live<'a> {
             teller,
             visited: before.visited,
             spent: before.spent,
-            entered: None,
             pause: None,
             drawn: Vec::new(),
             last: None,
@@ -147,11 +144,8 @@ impl<'a> Live<'a> {
         if !self.visited.contains(here) {
             self.visited.push(here.clone());
         }
-        let entered = at.opened.run().position.entered_at;
-        let since = self.entered.replace(entered);
-        if let (Progress::Moved { from, .. }, Some(since)) = (what, since) {
-            let sum = self.spent.entry(from.clone()).or_insert(Seconds(0));
-            sum.0 = sum.0.saturating_add(entered.since(since).0);
+        if let Progress::Moved { spent, .. } = what {
+            self.spent.clone_from(spent);
         }
         match what {
             Progress::Pausing { until, why } => {

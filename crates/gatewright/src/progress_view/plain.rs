@@ -49,7 +49,7 @@ impl Teller {
     fn sentence(&self, at: &ProgressContext<'_>, what: &Progress) -> Option<(Style, String)> {
         let told = match what {
             Progress::Driving { again } => (Style::Strong, beginning(at, *again)),
-            Progress::Moved { from, to } => (Style::Strong, format!("{from} → {to}")),
+            Progress::Moved { from, to, .. } => (Style::Strong, format!("{from} → {to}")),
             Progress::WorkerBegan { worker } => (Style::Normal, began(worker)),
             Progress::WorkerActed { dispatch, action } => {
                 (Style::Dim, format!("{}: {action}", self.name(*dispatch)))

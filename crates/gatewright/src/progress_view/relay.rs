@@ -3,6 +3,7 @@
 use engine::RunId;
 use runner::progress::{Progress, ProgressContext, Watcher};
 use runner::prompt::Prompt;
+use runtime::clock;
 use runtime::environment::Environment;
 
 use super::plain::Teller;
@@ -30,14 +31,16 @@ impl<'a> Relay<'a> {
 impl Watcher for Relay<'_> {
     fn tell(&mut self, at: &ProgressContext<'_>, what: &Progress) {
         if let Some((_, text)) = self.teller.line(at, what) {
-            (self.hand_on)(format!("{}: {text}", self.run));
+            let at = views::time::rfc3339(at.now);
+            (self.hand_on)(format!("{at} {}: {text}", self.run));
         }
     }
 
     fn tick(&mut self, _: &ProgressContext<'_>) {}
 
     fn remark(&mut self, text: &str) {
-        (self.hand_on)(format!("{}: {text}", self.run));
+        let at = views::time::rfc3339(clock::now());
+        (self.hand_on)(format!("{at} {}: {text}", self.run));
     }
 
     fn prompt(&mut self) -> Option<Box<dyn Prompt>> {

@@ -102,6 +102,7 @@ fn story() -> Vec<Progress> {
         Progress::Moved {
             from: stage("writing"),
             to: stage("checking"),
+            spent: BTreeMap::from([(stage("writing"), engine::Seconds(125))]),
         },
         Progress::CheckBegan {
             stage: stage("checking"),

@@ -288,7 +288,22 @@ fn a_cap_of_the_machine_ends_a_turn_and_only_a_person_raises_it() {
     let ran = world.gatewright(RUN).exits(6);
     says(&ran.stdout, "of 1800");
     assert_eq!(world.history("ended").len(), 0, "its work is open");
+    let inbox = &world.facts("inbox")["inbox"];
+    says(
+        inbox[0]["asks"].as_str().unwrap(),
+        "gatewright caps --machine",
+    );
+    let commands = inbox[0]["commands"].as_array().unwrap();
+    says(
+        commands[0].as_str().unwrap(),
+        "gatewright caps --machine AMOUNT && ",
+    );
     world.gatewright("answer r-test continue").succeeds();
+    let continued = world.history("continued");
+    assert_eq!(
+        continued[0]["fact"]["budget_again"], false,
+        "its own budget stays"
+    );
     world.gatewright("resume r-test").exits(6);
     assert_eq!(world.starts().len(), 1, "its budget is not the cap");
     let mut command = world.command("caps --machine none");

@@ -132,6 +132,16 @@ echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":
         .gatewright("run pipeline.toml --task try --id r-test")
         .exits(6);
     says(&ran.stdout, "hollow");
+    let inbox = &world.facts("inbox")["inbox"];
+    let asks = inbox[0]["asks"].as_str().unwrap();
+    says(asks, "' failed in ");
+    says(asks, "hollow");
+    assert!(asks.ends_with('?'), "it is a question: {asks}");
+    let commands = inbox[0]["commands"].to_string();
+    for word in ["retry", "skip", "cancel"] {
+        says(asks.to_lowercase().as_str(), word);
+        says(&commands, word);
+    }
 }
 
 /// What strayed stays forbidden: the next attempt is compared with the tree before the first one. On a branch of

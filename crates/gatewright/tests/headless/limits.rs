@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::fixture::{World, says, until};
 
 /// One agent that says something, with these lines in its stage.
-fn one(more: &str) -> String {
+pub(super) fn one(more: &str) -> String {
     format!(
         r#"
 name  = "one"
@@ -30,7 +30,7 @@ end = "completed"
 const ID: &str = "01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4";
 
 /// Codex, which notes its arguments. `$limited` says when its service asks to wait, and how.
-fn codex(limited: &str, message: &str) -> String {
+pub(super) fn codex(limited: &str, message: &str) -> String {
     format!(
         r#"
 echo "$*" >> "$here/arguments"
@@ -69,7 +69,7 @@ echo "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\
 
 const RUN: &str = "run pipeline.toml --task try --id r-test --runner codex";
 
-const LATER: &str = "You have hit your usage limit. Try again in 2 days 3 hours.";
+pub(super) const LATER: &str = "You have hit your usage limit. Try again in 2 days 3 hours.";
 
 fn limits(world: &World, run: &str) -> Vec<Value> {
     let facts = world.facts(&format!("status {run}"));
@@ -185,6 +185,74 @@ fn a_run_that_rests_takes_no_slot_of_a_worker() {
     world.gatewright("retry r-rests").succeeds();
     worker.end().succeeds();
     assert_eq!(world.status("r-rests"), "completed");
+}
+
+#[test]
+fn of_several_tasks_on_branches_one_that_is_limited_holds_up_no_other() {
+    let world = World::with(&one(""), "");
+    let message = "Rate limit reached. Please try again in 3s.";
+    world.program("codex", &codex("[ $count = 1 ]", message));
+    let line = "run pipeline.toml --task first --task second --runner codex";
+    let ran = world.gatewright(line).succeeds();
+    assert_eq!(world.starts().len(), 3, "{ran}");
+    assert_eq!(ran.stdout.matches(" completed").count(), 2, "{ran}");
+    says(&world.prompt(2), "second");
+    says(&world.noted("arguments")[2], "resume");
+}
+
+#[test]
+fn a_known_limit_holds_up_what_would_use_the_same_service_and_nothing_else() {
+    let world = World::with(&one(""), "");
+    world.program("codex", &codex("true", LATER));
+    world.program("claude", &claude("none"));
+    for (run, runner) in [("r-a", "codex"), ("r-b", "codex"), ("r-c", "claude")] {
+        let line = format!("start pipeline.toml --queue --task try --id {run} --runner {runner}");
+        world.gatewright(&line).succeeds();
+    }
+    let worker = world.begin("worker --runs 1");
+    until("the other is done", || world.status("r-c") == "completed");
+    assert_eq!(world.status("r-a"), "running");
+    assert_eq!(world.status("r-b"), "queued", "it would only hit the limit");
+    let queue = world.facts("queue");
+    let rows = queue.as_array().unwrap();
+    let waits = &rows.iter().find(|row| row["run"] == "r-b").unwrap()["waits"];
+    assert_eq!(waits["for"], "time", "{waits}");
+    says(waits["reason"].as_str().unwrap(), "usage limit");
+    world.program("codex", &codex("false", ""));
+    world.gatewright("retry r-a").succeeds();
+    until("both go on", || {
+        world.status("r-a") == "completed" && world.status("r-b") == "completed"
+    });
+    worker.interrupt();
+    worker.end().exits(130);
+}
+
+#[test]
+fn a_limit_of_claude_without_a_status_costs_no_attempt() {
+    let world = World::with(&one("retry = 0"), "");
+    let result = |fields: &str| {
+        format!(r#"echo '{{"type":"result","subtype":"success",{fields},"session_id":"{ID}"}}'"#)
+    };
+    let limited = result(
+        r#""is_error":true,"terminal_reason":"api_error","result":"API Error: Request timed out.""#,
+    );
+    let done = result(r#""is_error":false,"result":"all is well""#);
+    let began = r#"while [ $# -gt 0 ]; do
+    case $1 in --session-id|--resume) id=$2 ;; esac
+    shift
+done
+echo "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"$id\"}""#;
+    let script = format!("{began}\nif [ $count = 1 ]; then\n{limited}\nexit 1\nfi\n{done}");
+    world.program("claude", &script);
+    let child = world.begin("run pipeline.toml --task try --id r-test");
+    until("it rests", || child.said().contains("Request timed out"));
+    until("the limit is shown", || {
+        !limits(&world, "r-test").is_empty()
+    });
+    assert_eq!(limits(&world, "r-test")[0]["named"], false);
+    world.gatewright("retry r-test").succeeds();
+    child.end().succeeds();
+    assert_eq!(world.history("retried").len(), 0);
 }
 
 #[test]

@@ -133,3 +133,30 @@ fn without_a_person_at_both_ends_no_key_is_taken() {
     fs::write(world.programs().join("go"), "").unwrap();
     assert_eq!(terminal.wait_for_end().code, Some(0));
 }
+
+/// The picture of an ended stage shows how long it took, by the journal.
+#[test]
+fn a_stage_that_has_ended_keeps_the_time_that_it_took() {
+    let two = ONE.replace("on.done = \"complete\"", "on.done = \"again\"");
+    assert_ne!(two, ONE);
+    let two = format!(
+        "{two}\n[stages.again]\nagent = \"writer\"\nleaves = [\"note\"]\non.done = \"complete\"\n"
+    );
+    let script = r#"echo "note $count" > note.txt
+if [ "$count" = 1 ]; then sleep 2.2; fi
+if [ "$count" = 2 ]; then while [ ! -e "$here/go" ]; do sleep 0.05; done; fi"#;
+    let world = World::with(&two, script);
+    let terminal = at_terminal(&world, &run(&world));
+    let spent = |screen: &str| {
+        let (_, after) = screen.rsplit_once("writing ")?;
+        after.split(['s', '\n']).next()?.parse::<u64>().ok()
+    };
+    terminal.wait_until(|screen| screen.contains("again (agent)") && spent(screen).is_some());
+    let screen = terminal.wait_for("again (agent)");
+    assert!(
+        spent(&screen).is_some_and(|seconds| seconds >= 2),
+        "{screen}"
+    );
+    fs::write(world.programs().join("go"), "").unwrap();
+    assert_eq!(terminal.wait_for_end().code, Some(0));
+}

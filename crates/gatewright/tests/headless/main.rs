@@ -35,6 +35,7 @@ mod places;
 mod queue;
 mod real_linters;
 mod repository;
+mod resting;
 mod reviewing;
 mod rough;
 mod routes;

@@ -36,20 +36,47 @@ fn several_tasks_are_runs_one_after_another() {
     }
 }
 
-#[test]
-fn what_stops_one_task_stops_those_behind_it_and_that_is_told() {
+/// Three tasks, of which the second writes nothing.
+fn second_of_three_fails(more: &str) -> (World, Ran) {
     let world = World::with(
         &ONE.replace("on.done", "retry = 0\non.done"),
-        r#"[ "$count" = 1 ] && echo n > note.txt"#,
+        r#"[ "$count" = 2 ] || echo n > note.txt"#,
     );
-    let line = world
-        .line("--task more --task last")
-        .replace("--id r-test", "");
-    let ran = world.gatewright(&line).exits(6);
-    says(&ran.stderr, "not started: last");
-    assert_eq!(world.starts().len(), 2);
+    let line = world.line(&format!("--task more --task last {more}"));
+    let ran = world.gatewright(&line.replace("--id r-test", "")).exits(6);
+    (world, ran)
+}
+
+#[test]
+fn on_branches_a_task_that_waits_stops_none_behind_it_and_the_worst_end_counts() {
+    let (world, ran) = second_of_three_fails("");
+    assert_eq!(world.starts().len(), 3, "{ran}");
+    assert_eq!(ran.stdout.matches(" completed").count(), 2, "{ran}");
+    assert!(!ran.stderr.contains("not started"), "{ran}");
     let ran = world.gatewright(&world.line("--task more")).exits(2);
     says(&ran.stderr, "--id");
+}
+
+#[test]
+fn in_one_tree_a_task_that_waits_holds_up_those_behind_it_and_the_command_for_them_is_told() {
+    let (world, ran) = second_of_three_fails("--in-place");
+    assert_eq!(world.starts().len(), 2, "{ran}");
+    says(&ran.stderr, "not started: last");
+    says(&ran.stderr, "--task last");
+}
+
+#[test]
+fn after_an_interrupt_the_command_for_what_was_not_started_is_told() {
+    let waits = r#"touch "$here/works"; while :; do sleep 0.05; done"#;
+    let world = World::with(ONE, waits);
+    let line = world.line("--task more --task last");
+    let run = world.begin(&line.replace("--id r-test", ""));
+    until("it works", || world.programs().join("works").exists());
+    run.interrupt();
+    let ran = run.end().exits(130);
+    says(&ran.stderr, "not started: more");
+    says(&ran.stderr, "--task more --task last");
+    assert!(!ran.stderr.contains("--task try"), "{ran}");
 }
 
 #[test]
@@ -185,6 +212,16 @@ fn one_run_that_cannot_be_driven_does_not_stop_the_others() {
     std::fs::rename(&other, world.project.home().join("moved")).unwrap();
     let ran = world.gatewright("worker --once").exits(1);
     says(&ran.stderr, "r-gone: ");
+    let told = ran.stderr.lines().filter(|line| line.contains("r-a"));
+    let is_timed = |line: &str| line.starts_with("20") && line.contains("Z r-a");
+    assert!(
+        told.clone().count() > 1 && told.clone().all(is_timed),
+        "{ran}"
+    );
+    let queue = world.facts("queue");
+    let waits = &queue[0]["waits"];
+    assert_eq!(waits["for"], "worker", "{queue}");
+    says(waits["reason"].as_str().unwrap(), other.to_str().unwrap());
     says(&ran.stderr, other.to_str().unwrap());
     assert_eq!(world.status("r-a"), "completed", "{ran}");
 }

@@ -351,10 +351,25 @@ fn a_person_s_own_edit_while_a_worker_reads_is_asked_about_and_never_undone() {
     says(&ran.stdout, "mine.txt");
     assert_eq!(world.history("retried").len(), 0);
     assert_eq!(world.project.read("mine.txt"), "the person's\n");
+    let inbox = &world.facts("inbox")["inbox"];
+    let asks = inbox[0]["asks"].as_str().unwrap();
+    says(
+        asks,
+        "mine.txt changed while 'writer' worked, which may change nothing",
+    );
+    says(asks, "`retry` keeps your edit");
+    for screen in ["inbox", "next r-test", "status r-test"] {
+        let said = world.gatewright(screen).succeeds().stdout;
+        assert!(
+            !said.contains("undo only"),
+            "{screen} speaks to an agent: {said}"
+        );
+    }
     // The person has seen it, and goes on with the files as they are.
     world.gatewright("retry r-test").succeeds();
     world.gatewright("resume r-test").succeeds();
     assert_eq!(world.status("r-test"), "completed");
+    assert!(!world.prompt(2).contains("undo"), "{}", world.prompt(2));
     assert_eq!(world.project.read("mine.txt"), "the person's\n");
     world.gatewright("verify r-test").succeeds();
 }

@@ -238,7 +238,7 @@ fn without_a_commit_or_git_a_queued_run_works_in_the_tree_and_says_why() {
             agent.display()
         );
         let ran = world.gatewright(&line).succeeds();
-        says(&ran.stderr, "works in your tree");
+        says(&ran.stderr, "in your tree, because");
         world.gatewright("worker --once").succeeds();
         assert!(world.is_there("note.txt"));
         let ran = world

@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::Ran;
+use testkit::{Project, Ran};
 
-use super::fixture::{ONE, WRITES, World, until};
+use super::fixture::{ONE, PROGRAM, WRITES, World, says, until};
 
 /// Asks before anything is written.
 fn asking() -> String {
@@ -63,6 +63,64 @@ fn from_stdin(world: &World, text: &str) -> Ran {
 }
 
 #[test]
+fn who_queues_a_run_learns_that_it_has_not_begun_when_it_may_and_what_begins_it() {
+    let world = World::with(ONE, WRITES);
+    let queued = world
+        .gatewright(&line(&world, "--task a --id r-a"))
+        .succeeds();
+    says(&queued.stdout, "r-a is queued");
+    says(&queued.stdout, "gatewright worker");
+    assert!(!queued.stdout.contains("not before"), "{queued}");
+    let later = line(&world, "--task b --id r-b --at 2099-12-01T02:00");
+    for said in [
+        world.gatewright(&later).succeeds(),
+        world.gatewright("next r-b").succeeds(),
+    ] {
+        says(&said.stdout, "r-b is queued");
+        says(&said.stdout, "not before 2099-12-01");
+    }
+}
+
+#[test]
+fn a_file_without_a_task_and_a_folder_are_named_with_what_to_do() {
+    let world = World::with(ONE, WRITES);
+    let ran = from_stdin(&world, "\n\n").exits(1);
+    says(&ran.stderr, "stdin is empty");
+    assert!(!ran.stderr.contains("line 1"), "{ran}");
+    let ran = world.gatewright(&line(&world, "--tasks .")).exits(4);
+    assert!(!ran.stderr.contains("; retry"), "{ran}");
+    let ran =
+        world.gatewright(&line(&world, "--task a --id r-a").replace("--in-place", "--branch"));
+    ran.succeeds();
+}
+
+#[test]
+fn where_there_is_no_repository_a_branch_needs_git_init() {
+    let world = World::new(Project::new(PROGRAM), WRITES);
+    world.pipeline(ONE);
+    let ran = world.gatewright(&world.line("--branch")).exits(1);
+    says(&ran.stderr, "`git init`");
+}
+
+#[test]
+fn a_long_task_is_cut_and_the_command_that_has_all_of_it_is_named() {
+    let world = World::with(ONE, WRITES);
+    let task = "x".repeat(100_000);
+    world
+        .gatewright(&line(&world, &format!("--task {task} --id r-a")))
+        .succeeds();
+    let status = world.gatewright("status r-a").succeeds().stdout;
+    assert!(status.len() < 5_000, "{} characters", status.len());
+    says(&status, "gatewright status r-a --json");
+    assert_eq!(world.facts("status r-a")["task"], task);
+    world
+        .gatewright(&line(&world, "--task short --id r-b"))
+        .succeeds();
+    let status = world.gatewright("status r-b").succeeds().stdout;
+    assert!(!status.contains("--json"), "{status}");
+}
+
+#[test]
 fn every_task_of_a_file_is_a_queued_run() {
     let world = World::with(ONE, WRITES);
     world.project.write("tasks.txt", "one\n\ntwo\n");
@@ -85,7 +143,7 @@ fn every_task_of_a_file_is_a_queued_run() {
 #[test]
 fn a_bad_task_names_its_line_and_nothing_is_queued() {
     let world = World::with(ONE, WRITES);
-    for (text, expected) in [("one\n---\n\n---\ntwo\n", "line 3"), ("", "line 1")] {
+    for (text, expected) in [("one\n---\n\n---\ntwo\n", "line 3"), ("", "stdin is empty")] {
         let ran = from_stdin(&world, text).exits(1);
         assert!(ran.stderr.contains(expected), "{ran}");
         assert!(order(&world).is_empty(), "{ran}");

@@ -77,6 +77,11 @@ fn whoever_waits_behind_a_run_that_does_not_go_on_by_itself_learns_what_to_type(
         let said = second.said();
         said.contains("`gatewright resume r-test`") && said.contains("`gatewright cancel r-test ")
     });
+    let queue = world.facts("queue");
+    let mut rows = queue.as_array().unwrap().iter();
+    let second_row = rows.find(|row| row["run"] == "r-second").unwrap();
+    assert_eq!(second_row["waits"]["for"], "tree", "{second_row}");
+    assert_eq!(second_row["waits"]["run"], "r-test");
     fs::write(world.programs().join("go"), "").unwrap();
     world.gatewright("resume r-test").exits(6);
     until("it names the run that asks", || {

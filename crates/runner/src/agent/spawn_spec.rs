@@ -94,7 +94,9 @@ pub fn prepare(
     let search = check::search(&given.folders, &project.root);
     let folder = overrides.step_folder.unwrap_or(&project.root).to_owned();
     let program = match choice.runner {
-        Runner::Program(program) => check::find(program.word(), &search).map_err(not_found)?,
+        Runner::Program(program) => {
+            check::find(program.word(), &search).map_err(Failure::environment)?
+        }
         Runner::Command => {
             let file = trusted_file(workspace, opened, choice)?;
             script(choice, file, &claim.script())?
@@ -263,13 +265,6 @@ fn script(choice: &Choice, text: Option<String>, path: &Path) -> Result<PathBuf,
     file.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(Failure::file("write to", path))?;
     Ok(path.to_owned())
-}
-
-/// What a person can do where the program is installed and the run does not know it.
-fn not_found(why: String) -> Failure {
-    Failure::environment(why).hint(
-        "if you have it, type `gatewright trust --environment` in a terminal where it is found",
-    )
 }
 
 /// A short list of this process, where the run's own environment says what it has of each, and the

@@ -496,12 +496,9 @@ impl Work<'_, '_> {
         }
         if let Some(CapReached { what, until }) = &report.capped {
             let (what, until) = (what.clone(), *until);
+            // A day ends by itself, and a person may raise its cap: the service is not limited.
             return Ok(Some(match until {
-                Some(until) => CutReason::Limited {
-                    service: self.service()?,
-                    until: Some(until),
-                    reason: what,
-                },
+                Some(_) => CutReason::Stopped,
                 None => CutReason::Capped { what },
             }));
         }

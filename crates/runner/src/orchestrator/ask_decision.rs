@@ -79,9 +79,9 @@ impl Orchestrator<'_, '_> {
     ) -> Result<Option<Happening>, Failure> {
         match choice {
             Choice::Retry => Ok(Some(Happening::Person(PersonEvent::RetryAsked))),
-            Choice::Continue => Ok(Some(Happening::Person(PersonEvent::Answered(
-                Given::Continue { words: None },
-            )))),
+            Choice::Continue | Choice::RaiseCap => Ok(Some(Happening::Person(
+                PersonEvent::Answered(Given::Continue { words: None }),
+            ))),
             Choice::Skip { outcomes } => {
                 let Some(outcome) = self.outcome(terminal, opened, outcomes)? else {
                     return Ok(None);

@@ -82,7 +82,7 @@ impl Orchestrator<'_, '_> {
             (PersonQuestion::Questions { questions, .. }, Some(person), _) => {
                 self.ask_questions(&opened, person, &questions)
             }
-            (PersonQuestion::Decision { choices }, Some(person), _) => {
+            (PersonQuestion::Decision { choices, .. }, Some(person), _) => {
                 self.ask_decision(&opened, person, &choices)
             }
             (_, _, WhenWaiting::Exit) => Ok(Some(DriveEnd::Waiting(why))),
@@ -107,7 +107,9 @@ impl Orchestrator<'_, '_> {
         let (question, choices) = match asked {
             PersonQuestion::Choice { question, choices } => (question.as_str(), choices.clone()),
             PersonQuestion::Questions { question, .. } => (question.as_str(), Vec::new()),
-            PersonQuestion::Decision { choices } => (why, person_question::decision_words(choices)),
+            PersonQuestion::Decision { why, choices } => {
+                (why.as_str(), person_question::decision_words(choices))
+            }
             PersonQuestion::Command => (why, Vec::new()),
         };
         let question = question.to_owned();

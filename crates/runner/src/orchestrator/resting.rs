@@ -6,6 +6,7 @@ use runtime::caps::{self, CapReached};
 use runtime::clock;
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
+use views::facts::RestCause;
 
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
@@ -15,6 +16,29 @@ use crate::pool::Member;
 use crate::progress::Progress;
 use crate::recovery::{self, RecoveryAction};
 use crate::report::report;
+
+/// Why nothing may start, and until when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServiceRest {
+    pub(super) until: Time,
+    pub(super) why: String,
+    pub(super) cause: RestCause,
+}
+
+impl ServiceRest {
+    pub(super) fn limited(limit: &ServiceLimit) -> Self {
+        Self {
+            until: limit.until,
+            why: views::limit_reason(limit),
+            cause: RestCause::Service,
+        }
+    }
+
+    fn capped(until: Time, why: String) -> Self {
+        let cause = RestCause::Cap;
+        Self { until, why, cause }
+    }
+}
 
 impl Orchestrator<'_, '_> {
     /// Goes on with rested work whose service works again.
@@ -112,11 +136,13 @@ impl Orchestrator<'_, '_> {
     pub(super) fn rest_for(
         &mut self,
         opened: &OpenRun,
-        limit: Option<(Time, String)>,
+        rest: Option<ServiceRest>,
     ) -> Result<Option<DriveEnd>, Failure> {
-        let Some((until, why)) = limit.filter(|_| self.pool.is_idle()) else {
+        let Some(rest) = rest.filter(|_| self.pool.is_idle()) else {
             return Ok(None);
         };
+        self.note_rest(opened, &rest);
+        let ServiceRest { until, why, .. } = rest;
         if self.pausing.replace(until) != Some(until) {
             let why = why.clone();
             self.tell(opened, &Progress::Pausing { until, why });
@@ -133,20 +159,21 @@ impl Orchestrator<'_, '_> {
     pub(super) fn cap_reached(
         &mut self,
         opened: &OpenRun,
-    ) -> Result<Option<Option<(Time, String)>>, Failure> {
+    ) -> Result<Option<Option<ServiceRest>>, Failure> {
         let Some(cap) = caps::reached(&self.workspace.state, clock::now())? else {
-            return Ok(fleet_caps::reached(self.workspace, &opened.stored)?.map(Some));
+            let cap = fleet_caps::reached(self.workspace, &opened.stored)?;
+            return Ok(cap.map(|(until, what)| Some(ServiceRest::capped(until, what))));
         };
         let CapReached { what, until } = cap;
         if until.is_none() && self.pool.is_idle() {
             let capped = Happening::Engine(EngineEvent::Capped { what: what.clone() });
             report(self.workspace, opened.clone(), &capped)?;
         }
-        Ok(Some(until.map(|until| (until, what))))
+        Ok(Some(until.map(|until| ServiceRest::capped(until, what))))
     }
 
     /// The limit that ends first of those that rested work waits for.
-    fn limit(&self, opened: &OpenRun) -> Result<Option<(Time, String)>, Failure> {
+    fn limit(&self, opened: &OpenRun) -> Result<Option<ServiceRest>, Failure> {
         let now = clock::now();
         let mut soonest: Option<ServiceLimit> = None;
         for dispatch in self.resting(opened) {
@@ -160,6 +187,6 @@ impl Orchestrator<'_, '_> {
                 .is_none_or(|known| limit.until < known.until);
             soonest = if is_sooner { Some(limit) } else { soonest };
         }
-        Ok(soonest.map(|limit| (limit.until, views::limit_words(&limit))))
+        Ok(soonest.as_ref().map(ServiceRest::limited))
     }
 }

@@ -8,6 +8,7 @@ use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::watchdog::kill_call;
 use runtime::workspace::{OpenRun, Workspace};
 
+use super::resting::ServiceRest;
 use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
 use crate::agent::listener::WorkerUpdate;
@@ -37,7 +38,7 @@ impl Orchestrator<'_, '_> {
         let now = clock::now();
         let mut opened = opened;
         let mut pause: Option<(Time, String)> = None;
-        let mut limit: Option<(Time, String)> = None;
+        let mut limit: Option<ServiceRest> = None;
         if let Some(cap) = self.cap_reached(&opened)? {
             return self.rest_for(&opened, cap);
         }
@@ -52,9 +53,9 @@ impl Orchestrator<'_, '_> {
                 Some(_) | None => match choice.available(self.starter, opened.run(), now)? {
                     Ok(way) => opened = self.start(opened, &way)?,
                     Err(found) => {
-                        let found = (found.until, views::limit_words(&found));
+                        let found = ServiceRest::limited(&found);
                         limit = match limit {
-                            Some(earlier) if earlier.0 <= found.0 => Some(earlier),
+                            Some(earlier) if earlier.until <= found.until => Some(earlier),
                             Some(_) | None => Some(found),
                         };
                     }

@@ -14,6 +14,7 @@ use super::{Orchestrator, PERSON_POLL_INTERVAL};
 use crate::due::{self, Due};
 use crate::progress::Progress;
 use crate::recent_journal::RecentJournal;
+use crate::wait_note::WaitNote;
 use crate::{place_gc, run_place};
 
 impl Orchestrator<'_, '_> {
@@ -77,7 +78,9 @@ impl Orchestrator<'_, '_> {
                 return Ok(false);
             }
         }
-        self.reported_holder = None;
+        if self.reported_holder.take().is_some() {
+            self.end_wait();
+        }
         Ok(true)
     }
 
@@ -141,6 +144,9 @@ impl Orchestrator<'_, '_> {
             return;
         }
         let text = text.to_owned();
+        self.note_wait(WaitNote::Tree {
+            run: holder.clone(),
+        });
         self.tell(opened, &Progress::Remark { text });
         self.reported_holder = Some(now);
     }
@@ -157,6 +163,9 @@ fn waiting(run: &RunId, holder: &TreeHolder) -> String {
         HolderState::Waiting => format!(
             "{run} waits for {other}, which has begun in this tree and waits for a person; `gatewright next {other}` \
              shows what you can do"
+        ),
+        HolderState::Rests => format!(
+            "{run} waits for {other}, which has begun in this tree and rests; `gatewright status {other}` says until when"
         ),
         HolderState::Undriven => format!(
             "{run} waits for {other}, which has begun in this tree and which no process drives; `gatewright resume \

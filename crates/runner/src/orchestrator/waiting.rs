@@ -1,8 +1,10 @@
 //! Says what a driven run waits for, to its watcher and to those who look from outside.
 
+use runtime::rest::RestNote;
 use runtime::workspace::OpenRun;
 
 use super::Orchestrator;
+use super::resting::ServiceRest;
 use crate::progress::Progress;
 use crate::wait_note::WaitNote;
 
@@ -32,6 +34,40 @@ impl Orchestrator<'_, '_> {
     pub(super) fn end_wait(&mut self) {
         if self.wait_note.take().is_some() {
             WaitNote::clear(&self.workspace.state, &self.run);
+        }
+        if self.rest.take().is_some() {
+            RestNote::clear(&self.workspace.state, &self.run);
+        }
+    }
+
+    /// Notes once what the run rests for. The process that drives it goes on with it.
+    pub(super) fn note_rest(&mut self, opened: &OpenRun, rest: &ServiceRest) {
+        let note = RestNote {
+            until: rest.until,
+            why: rest.why.clone(),
+            cause: rest.cause,
+            keeper: self.lease.holder.clone(),
+            version: opened.stored.version,
+        };
+        let is_noted = self.rest.as_ref().is_some_and(|known| {
+            let RestNote { until, why, .. } = known;
+            *until == note.until && *why == note.why
+        });
+        if !is_noted {
+            note.write(&self.workspace.state, &self.run);
+            self.rest = Some(note);
+        }
+    }
+
+    /// Nobody drives the run any more: its rest holds as long as nobody writes to it.
+    pub(super) fn leave_rest(&self, opened: &OpenRun, rest: Option<RestNote>) {
+        let (state, run) = (&self.workspace.state, &self.run);
+        match rest {
+            Some(note) => {
+                let version = opened.stored.version;
+                RestNote { version, ..note }.write(state, run);
+            }
+            None => RestNote::clear(state, run),
         }
     }
 }

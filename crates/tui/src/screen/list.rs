@@ -210,7 +210,7 @@ fn urgency(row: &RunRow) -> u8 {
         Some(Liveness::WaitsForYou { .. }) => 0,
         Some(Liveness::OwnerLost { .. }) => 1,
         Some(Liveness::Quiet { .. }) => 2,
-        Some(Liveness::Live { .. }) | None => 3,
+        Some(Liveness::Live { .. } | Liveness::Rests { .. }) | None => 3,
         Some(Liveness::Queued) => 4,
         Some(Liveness::Over) => 5,
     }

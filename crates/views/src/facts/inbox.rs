@@ -6,12 +6,15 @@ use engine::{
 use serde_json::{Value, json};
 
 use super::Undelivered;
-use crate::layout::TextBuilder;
+use crate::layout::{TextBuilder, cut};
 use crate::next::{Actor, NextView};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
 use crate::time::{rfc3339, span};
 use crate::words;
+
+/// A longer task is cut; `gatewright status RUN --json` has all of it.
+const TASK_COLUMNS: usize = 400;
 
 /// A run that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +97,7 @@ impl InboxEntry {
             &format!("{run} · {pipeline} · {stage} · for {age}"),
         );
         builder.field("project", Style::Dim, &self.project.line());
-        builder.field("task", Style::Normal, &self.task.line());
+        builder.field("task", Style::Normal, &cut(&self.task.line(), TASK_COLUMNS));
         builder.field("asks", Style::Wait, &self.asks.line());
         crate::next::show_questions(builder, &self.questions);
         let typed = self.commands.iter();

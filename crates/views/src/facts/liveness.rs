@@ -5,7 +5,8 @@ use engine::{Seconds, Status, Time};
 use serde_json::{Value, json};
 
 use crate::paint::Style;
-use crate::time::span;
+use crate::rest::{Rest, RestKeeper};
+use crate::time::{moment, span};
 
 /// Who works without any sign for so long is quiet.
 pub const QUIET_AFTER: Seconds = Seconds(5 * 60);
@@ -21,6 +22,8 @@ pub struct Signs {
     pub owner: OwnerSign,
     /// The latest sign of those who are at work.
     pub last_sign: Time,
+    /// Nobody should be at work before then.
+    pub rest: Option<Rest>,
 }
 
 /// What is known about the owner of a run: the orchestrator that drives it, or the session that holds it.
@@ -56,6 +59,11 @@ pub enum Liveness {
     OwnerLost {
         why: LostReason,
     },
+    /// A service or a cap asks to wait, and a process goes on with it then.
+    Rests {
+        until: Time,
+        left: Seconds,
+    },
     /// A person must act, for so long.
     WaitsForYou {
         since: Seconds,
@@ -81,6 +89,8 @@ pub enum LostReason {
     ProcessGone,
     /// The owner let go of it, or there never was one.
     Nobody,
+    /// It rests, and no process is there that goes on with it then.
+    NoWorker,
 }
 
 impl Liveness {
@@ -99,19 +109,26 @@ impl Liveness {
     fn of_running(signs: &Signs) -> Self {
         let since = signs.now.since(signs.last_sign);
         let quiet = |why| Self::Quiet { since, why };
-        match signs.owner {
-            OwnerSign::Gone => Self::OwnerLost {
-                why: LostReason::ProcessGone,
+        let lost = |why| Self::OwnerLost { why };
+        match (signs.owner, &signs.rest) {
+            (OwnerSign::Stopped, _) => quiet(QuietReason::Stopped),
+            (OwnerSign::Expired, _) => quiet(QuietReason::Expired),
+            (
+                OwnerSign::Gone | OwnerSign::Nobody | OwnerSign::Alive | OwnerSign::Unknown,
+                Some(rest),
+            ) => match rest.keeper {
+                RestKeeper::There => Self::Rests {
+                    until: rest.until,
+                    left: rest.until.since(signs.now),
+                },
+                RestKeeper::Nobody => lost(LostReason::NoWorker),
             },
-            OwnerSign::Nobody => Self::OwnerLost {
-                why: LostReason::Nobody,
-            },
-            OwnerSign::Stopped => quiet(QuietReason::Stopped),
-            OwnerSign::Expired => quiet(QuietReason::Expired),
-            OwnerSign::Alive | OwnerSign::Unknown if since >= QUIET_AFTER => {
+            (OwnerSign::Gone, None) => lost(LostReason::ProcessGone),
+            (OwnerSign::Nobody, None) => lost(LostReason::Nobody),
+            (OwnerSign::Alive | OwnerSign::Unknown, None) if since >= QUIET_AFTER => {
                 quiet(QuietReason::Silent)
             }
-            OwnerSign::Alive | OwnerSign::Unknown => Self::Live { last_sign: since },
+            (OwnerSign::Alive | OwnerSign::Unknown, None) => Self::Live { last_sign: since },
         }
     }
 
@@ -121,6 +138,7 @@ impl Liveness {
             Self::Live { .. } => "live",
             Self::Quiet { .. } => "quiet",
             Self::OwnerLost { .. } => "lost",
+            Self::Rests { .. } => "rests",
             Self::WaitsForYou { .. } => "waiting",
             Self::Queued => "queued",
             Self::Over => "over",
@@ -133,6 +151,10 @@ impl Liveness {
             Self::Live { .. } => "live".to_owned(),
             Self::Quiet { since, .. } => format!("quiet for {}", span(since)),
             Self::OwnerLost { .. } => "owner lost".to_owned(),
+            Self::Rests { until, left } => {
+                let now = Time(until.0.saturating_sub(left.0.saturating_mul(1000)));
+                format!("rests until {}", moment(until, now))
+            }
             Self::WaitsForYou { .. } => "waits for you".to_owned(),
             Self::Queued => "queued".to_owned(),
             Self::Over => "over".to_owned(),
@@ -154,8 +176,13 @@ impl Liveness {
             Self::OwnerLost { why } => Some(match why {
                 LostReason::ProcessGone => "the process that worked on it is gone",
                 LostReason::Nobody => "no process works on it",
+                LostReason::NoWorker => "it rests, and no worker is there to go on with it then",
             }),
-            Self::Live { .. } | Self::WaitsForYou { .. } | Self::Queued | Self::Over => None,
+            Self::Live { .. }
+            | Self::Rests { .. }
+            | Self::WaitsForYou { .. }
+            | Self::Queued
+            | Self::Over => None,
         }
     }
 
@@ -165,6 +192,7 @@ impl Liveness {
             Self::Live { .. } => "●",
             Self::Quiet { .. } => "◌",
             Self::OwnerLost { .. } => "✗",
+            Self::Rests { .. } => "◔",
             Self::WaitsForYou { .. } => "?",
             Self::Queued => "○",
             Self::Over => "·",
@@ -174,7 +202,7 @@ impl Liveness {
     pub fn style(self) -> Style {
         match self {
             Self::Live { .. } => Style::Good,
-            Self::Quiet { .. } | Self::WaitsForYou { .. } => Style::Wait,
+            Self::Quiet { .. } | Self::Rests { .. } | Self::WaitsForYou { .. } => Style::Wait,
             Self::OwnerLost { .. } => Style::Bad,
             Self::Queued | Self::Over => Style::Dim,
         }
@@ -183,6 +211,7 @@ impl Liveness {
     pub fn json(self) -> Value {
         let seconds = match self {
             Self::Live { last_sign } => Some(last_sign.0),
+            Self::Rests { left, .. } => Some(left.0),
             Self::Quiet { since, .. } | Self::WaitsForYou { since } => Some(since.0),
             Self::OwnerLost { .. } | Self::Queued | Self::Over => None,
         };
@@ -195,8 +224,13 @@ impl Liveness {
             Self::OwnerLost { why } => Some(match why {
                 LostReason::ProcessGone => "process_gone",
                 LostReason::Nobody => "nobody",
+                LostReason::NoWorker => "no_worker",
             }),
-            Self::Live { .. } | Self::WaitsForYou { .. } | Self::Queued | Self::Over => None,
+            Self::Live { .. }
+            | Self::Rests { .. }
+            | Self::WaitsForYou { .. }
+            | Self::Queued
+            | Self::Over => None,
         };
         json!({ "state": self.word(), "seconds": seconds, "why": why })
     }
@@ -205,6 +239,8 @@ impl Liveness {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::RestCause;
+    use crate::safe::Untrusted;
 
     const NOW: Time = Time(10_000_000);
 
@@ -215,6 +251,7 @@ mod tests {
             waits_since: Time(NOW.0 - 7_000),
             owner,
             last_sign: Time(NOW.0 - silent_for * 1_000),
+            rest: None,
         }
     }
 
@@ -239,6 +276,38 @@ mod tests {
         }
         let frozen = Liveness::of(&signs(Status::Running, OwnerSign::Stopped, 125));
         assert_eq!(frozen.text(), "quiet for 2m 5s");
+    }
+
+    #[test]
+    fn a_run_that_rests_is_lost_only_if_nobody_goes_on_with_it() {
+        let rest = |keeper| Rest {
+            until: Time(NOW.0 + 90_000),
+            seen_at: NOW,
+            why: Untrusted::new("codex said: later"),
+            cause: RestCause::Service,
+            keeper,
+        };
+        let judge = |owner, keeper| {
+            let signs = signs(Status::Running, owner, 900);
+            let rest = Some(rest(keeper));
+            Liveness::of(&Signs { rest, ..signs })
+        };
+        for owner in [OwnerSign::Nobody, OwnerSign::Alive, OwnerSign::Unknown] {
+            let rests = judge(owner, RestKeeper::There);
+            assert_eq!(rests.word(), "rests", "{owner:?}");
+            assert_eq!(rests.json()["seconds"], 90);
+        }
+        for owner in [OwnerSign::Nobody, OwnerSign::Gone] {
+            let lost = judge(owner, RestKeeper::Nobody);
+            assert_eq!(lost.json()["why"], "no_worker", "{owner:?}");
+        }
+        let stopped = judge(OwnerSign::Stopped, RestKeeper::There);
+        assert_eq!(stopped.word(), "quiet", "it does not go on by itself");
+        let run = engine::RunId::parse("r-1").unwrap();
+        let alone = rest(RestKeeper::Nobody).text(&run);
+        assert!(alone.contains("gatewright worker"), "{alone}");
+        let kept = rest(RestKeeper::There).text(&run);
+        assert!(!kept.contains("gatewright worker"), "{kept}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use engine::{
     AgentName, CheckVerdict, Dispatch, DispatchId, Duty, Entry, Fact, Gate, Hash, Pipeline,
-    Service, StageName, Time, Usage, Work, WorkResult,
+    Seconds, Service, StageName, Time, Usage, Work, WorkResult,
 };
 
 use super::evidence::{GateRecord, ReviewEvidence};
@@ -165,6 +165,18 @@ impl Timeline {
     /// The stays in stages, the latest last.
     pub fn visits(&self) -> impl DoubleEndedIterator<Item = &Visit> {
         self.visits.iter()
+    }
+
+    /// How long it was in each stage that it has left, all stays together.
+    pub fn spent(&self) -> BTreeMap<StageName, Seconds> {
+        let mut spent = BTreeMap::new();
+        for visit in &self.visits {
+            if let Some(left) = &visit.left {
+                let sum: &mut Seconds = spent.entry(visit.stage.clone()).or_insert(Seconds(0));
+                sum.0 = sum.0.saturating_add(left.at.since(visit.entered_at).0);
+            }
+        }
+        spent
     }
 
     /// How often the run has been in this stage.

@@ -6,6 +6,7 @@ use super::{Actor, ArtifactSpec, NextAction, NextView, ShownArtifact, VerdictFie
 use crate::change::ChangeReport;
 use crate::layout::TextBuilder;
 use crate::paint::{Paint, Style};
+use crate::rest::Rest;
 use crate::safe::Untrusted;
 use crate::words;
 
@@ -53,11 +54,21 @@ pub(super) fn actions_text(view: &NextView, paint: Paint) -> String {
 
 fn headed(view: &NextView, paint: Paint) -> TextBuilder {
     let mut builder = TextBuilder::new(paint);
-    builder.line(Style::Strong, &format!("{} is in {}", view.run, view.stage));
+    let NextView { run, stage, .. } = view;
+    let standing = if view.is_queued {
+        format!("{run} is queued, and begins in {stage}")
+    } else {
+        format!("{run} is in {stage}")
+    };
+    builder.line(Style::Strong, &standing);
     builder
 }
 
 fn actions(builder: &mut TextBuilder, view: &NextView) {
+    if let Some(rest) = &view.rest {
+        builder.blank();
+        builder.line(Style::Wait, &format!("it {}", rest.text(&view.run)));
+    }
     for action in &view.actions {
         builder.blank();
         builder.line(style(&action.actor), &action.what.line());
@@ -153,6 +164,7 @@ pub(super) fn json(view: &NextView) -> Value {
         "about": view.about.iter().map(about_json).collect::<Vec<_>>(),
         "change": view.change.as_ref().map(ChangeReport::json),
         "questions": view.questions.iter().map(questions::json).collect::<Vec<_>>(),
+        "rest": view.rest.as_ref().map(Rest::json),
         "next": actions,
     })
 }

@@ -44,6 +44,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         unguarded: UnguardedLine::all(run),
         status: engine::status(pipeline, run),
         liveness: None,
+        rest: None,
         inbox: None,
         freshness: context.freshness,
         stage: stage_line(pipeline, run, stage),

@@ -9,14 +9,26 @@ use super::{
     UnguardedLine,
 };
 use crate::fact::place_json;
-use crate::facts::Undelivered;
 use crate::facts::{
-    InboxEntry, Liveness, WaitSpan, WorkerSign, gate_json, remark_json, visit_json,
+    InboxEntry, Liveness, Rest, Undelivered, WaitSpan, WorkerSign, gate_json, remark_json,
+    visit_json,
 };
 use crate::time::rfc3339;
 use crate::words;
 
 pub(super) fn render(view: &StatusView) -> Value {
+    let parts = [identity(view), position(view), times(view)];
+    let fields = parts.into_iter().filter_map(|part| match part {
+        Value::Object(fields) => Some(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
+    });
+    Value::Object(fields.flatten().collect())
+}
+
+/// What run it is, who drives it, and what holds of all of it.
+fn identity(view: &StatusView) -> Value {
     let params = view.params.iter();
     let params: Map<_, _> = params
         .map(|(name, value)| (name.to_string(), json!(value.raw())))
@@ -44,6 +56,12 @@ pub(super) fn render(view: &StatusView) -> Value {
         "place": view.place.as_ref().map(place_json),
         "undelivered": view.undelivered.as_ref().map(Undelivered::json),
         "unguarded": each(&view.unguarded, unguarded),
+    })
+}
+
+/// Where it is, and what was done there.
+fn position(view: &StatusView) -> Value {
+    json!({
         "stage": stage(&view.stage),
         "counters": each(&view.counters, counter),
         "review": view.review.as_ref().map(review),
@@ -55,11 +73,18 @@ pub(super) fn render(view: &StatusView) -> Value {
         "overrides": each(&view.overrides, taken),
         "causes": view.causes.json(),
         "budget": each(&view.budget, budget),
+    })
+}
+
+/// Since when, until when, and who is at work.
+fn times(view: &StatusView) -> Value {
+    json!({
         "started_at": rfc3339(view.started_at),
         "updated_at": rfc3339(view.touched_at),
         "age_seconds": view.age.0,
         "idle_seconds": view.idle.0,
         "liveness": view.liveness.map(Liveness::json),
+        "rest": view.rest.as_ref().map(Rest::json),
         "asks": view.inbox.as_ref().map(InboxEntry::json),
         "used": words::usage_json(&view.used),
         "journal": view.journal.as_ref().map(journal),

@@ -7,8 +7,7 @@ use super::{
     StepLine, outside_words, unjudged_words,
 };
 use crate::fact::place_lines;
-use crate::facts::Undelivered;
-use crate::facts::{GateEvidence, GateState, WorkerSign};
+use crate::facts::{GateEvidence, GateState, Liveness, Undelivered, WorkerSign};
 use crate::layout::{TextBuilder, cut, pad, width};
 use crate::paint::{Paint, Style};
 use crate::safe::line;
@@ -17,6 +16,9 @@ use crate::words;
 
 /// A longer command is cut; JSON has all of it.
 const COMMAND_COLUMNS: usize = 60;
+
+/// The same for a task: some lines of it.
+const TASK_COLUMNS: usize = 400;
 
 pub(super) fn render(view: &StatusView, paint: Paint) -> String {
     let mut builder = TextBuilder::new(paint);
@@ -71,10 +73,25 @@ fn liveness(builder: &mut TextBuilder, view: &StatusView) {
     let Some(liveness) = view.liveness else {
         return;
     };
-    let reason = liveness.reason().map(|reason| format!(": {reason}"));
-    let reason = reason.unwrap_or_default();
-    let text = format!("{} {}{reason}", liveness.mark(), liveness.text());
-    builder.line(liveness.style(), &text);
+    let rest = view.rest.as_ref().map(|rest| rest.text(&view.run));
+    let text = match (liveness, rest) {
+        (Liveness::Rests { .. }, Some(rest)) => rest,
+        (
+            Liveness::Rests { .. }
+            | Liveness::Live { .. }
+            | Liveness::Quiet { .. }
+            | Liveness::OwnerLost { .. }
+            | Liveness::WaitsForYou { .. }
+            | Liveness::Queued
+            | Liveness::Over,
+            rest,
+        ) => {
+            let reason = rest.or_else(|| liveness.reason().map(str::to_owned));
+            let reason = reason.map(|reason| format!(": {reason}"));
+            format!("{}{}", liveness.text(), reason.unwrap_or_default())
+        }
+    };
+    builder.line(liveness.style(), &format!("{} {text}", liveness.mark()));
 }
 
 /// The status in a colour and in words, with its reason.
@@ -90,7 +107,13 @@ pub(crate) fn status_words(status: &Status) -> (Style, String) {
 }
 
 fn origin(builder: &mut TextBuilder, view: &StatusView) {
-    builder.field("task", Style::Normal, &view.task.line());
+    let task = view.task.line();
+    let shown = cut(&task, TASK_COLUMNS);
+    builder.field("task", Style::Normal, &shown);
+    if shown != task {
+        let text = format!("`gatewright status {} --json` has all of it", view.run);
+        builder.field("", Style::Dim, &text);
+    }
     let param = |(name, value): &(engine::ParamName, crate::safe::Untrusted)| {
         (Style::Normal, format!("{name} = {}", value.line()))
     };

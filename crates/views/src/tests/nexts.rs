@@ -184,7 +184,7 @@ fn a_stuck_run_asks_a_person() {
         expect![[r#"
             r-7f3 is in validating
 
-            a person decides: crashed: exit 137
+            a person decides: validating failed: crashed: exit 137. Retry it, skip the stage, or cancel the run?
               type      gatewright retry r-7f3
                         gatewright skip r-7f3 --as failed|passed --reason TEXT
                         gatewright cancel r-7f3 --reason TEXT
@@ -224,6 +224,7 @@ fn the_next_step_as_json() {
           "about": [],
           "change": null,
           "questions": [],
+          "rest": null,
           "next": [
             {
               "who": {

@@ -443,6 +443,7 @@ fn a_status_as_json() {
           "age_seconds": 7500,
           "idle_seconds": 7500,
           "liveness": null,
+          "rest": null,
           "asks": null,
           "used": {
             "turns": 0,

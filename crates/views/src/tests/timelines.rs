@@ -18,6 +18,22 @@ fn folded(play: &Play) -> Timeline {
 }
 
 #[test]
+fn the_time_in_a_stage_is_that_of_all_stays_that_have_ended() {
+    let timeline = folded(&completed());
+    let stays: Vec<_> = timeline.visits().collect();
+    let spent = timeline.spent();
+    for stage in stays.iter().map(|visit| &visit.stage) {
+        let own = stays.iter().filter(|visit| visit.stage == *stage);
+        let ended = own.filter_map(|visit| Some(visit.left.as_ref()?.at.since(visit.entered_at).0));
+        let sum: u64 = ended.sum();
+        assert_eq!(spent.get(stage).map_or(0, |it| it.0), sum, "{stage}");
+    }
+    let twice = StageName::parse("validating").unwrap();
+    assert!(spent[&twice] > Seconds(0));
+    assert!(!spent.contains_key(&StageName::parse("complete").unwrap()));
+}
+
+#[test]
 fn each_stay_has_its_times_its_outcome_and_its_attempts() {
     let play = completed();
     let timeline = folded(&play);

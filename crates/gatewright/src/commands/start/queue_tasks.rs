@@ -12,7 +12,7 @@ use runtime::failure::Failure;
 use runtime::run_branch::PlaceWish;
 use runtime::session_run;
 use runtime::start_run::{Holder, Started};
-use runtime::task_file::{self, FileTask, LONGEST_TASK, MOST_TASKS};
+use runtime::task_file::{self, FileTask, LONGEST_TASK, MOST_TASKS, TaskFileProblem};
 use runtime::workspace::Workspace;
 use serde_json::json;
 use views::Style;
@@ -44,11 +44,8 @@ pub(crate) fn queue(
         .hint(format!("`gatewright next {run}` shows what comes next")));
     }
     let name = shown(file);
-    let tasks = task_file::parse(&read(context, file)?).map_err(|problem| {
-        let message = format!("{name} line {}: {}", problem.line, problem.what);
-        Failure::refused(message)
-            .hint("nothing was queued; correct the line and repeat the command")
-    })?;
+    let tasks = task_file::parse(&read(context, file)?);
+    let tasks = tasks.map_err(|problem| unusable(&name, problem))?;
     let mut workspace = Workspace::for_writing(fleet.map_or(context, FleetQueue::context))?;
     let mut queued: Vec<(RunId, &FileTask)> = Vec::new();
     // Each run would say the same.
@@ -88,6 +85,18 @@ pub(crate) fn queue(
         output.say(&notice);
     }
     Ok(Exit::Success)
+}
+
+/// Nothing of this file can be used.
+fn unusable(name: &str, problem: TaskFileProblem) -> Failure {
+    let TaskFileProblem { line, what } = problem;
+    match line {
+        Some(line) => Failure::refused(format!("{name} line {line}: {what}"))
+            .hint("nothing was queued; correct the line and repeat the command"),
+        None => {
+            Failure::refused(format!("{name} is empty: {what}")).hint("write one task on each line")
+        }
+    }
 }
 
 /// Says what is not queued, so that nobody queues the others twice.

@@ -148,7 +148,8 @@ fn row(
 ) -> Result<NightRow, Failure> {
     let run = opened.run();
     let mut reader = RunReader::new(run.id.clone());
-    let took = reader.read_opened(workspace, opened, clock::now())?.took();
+    let view = reader.read_opened(workspace, opened, clock::now())?;
+    let took = view.took();
     let id = &run.id;
     let because = || views::night::reason(&opened.pipeline, run);
     let typed = |command: &str| Some(format!("gatewright {command} {id}"));
@@ -170,7 +171,14 @@ fn row(
             (NightResult::NotDone, reason, typed("resume"))
         }
         (Status::Queued | Status::Running, Some(Ok(_)) | None) => {
-            (NightResult::NotDone, None, typed("resume"))
+            let rest = view.rest.as_ref().map(|rest| {
+                let until = rest.moment();
+                format!("rests until {until}: {}", rest.why.line())
+            });
+            let worker = rest.as_ref().map(|_| worker(workspace));
+            let reason = rest.map(Untrusted::new);
+            let command = worker.or_else(|| typed("resume"));
+            (NightResult::NotDone, reason, command)
         }
     };
     Ok(NightRow {
@@ -202,6 +210,12 @@ fn completed(
             (NightResult::Done, None, merges)
         }
     }
+}
+
+/// What goes on with a run that rests.
+fn worker(workspace: &Workspace<'_>) -> String {
+    let fleet = workspace.store.fleet().map_or("", |_| " --fleet");
+    format!("gatewright worker{fleet}")
 }
 
 /// The branch with the work of this run. A run in the tree of the project has none.

@@ -78,7 +78,11 @@ fn loud(run: &RunFacts, columns: usize) -> Vec<DocLine> {
             format!("LIMITED {}", views::limit_words(limit)),
         ));
     }
-    if let Some((liveness, reason)) = status.liveness.and_then(|it| Some((it, it.reason()?))) {
+    if let Some(rest) = &status.rest {
+        let style = status.liveness.map_or(Style::Wait, Liveness::style);
+        texts.push((style, rest.text(&status.run)));
+    } else if let Some((liveness, reason)) = status.liveness.and_then(|it| Some((it, it.reason()?)))
+    {
         texts.push((liveness.style(), format!("{reason}{}", help(run, liveness))));
     }
     let texts = texts.into_iter();
@@ -93,6 +97,7 @@ fn help(run: &RunFacts, liveness: Liveness) -> String {
         Liveness::OwnerLost { .. } => format!("; type `gatewright resume {}`", run.status.run),
         Liveness::Live { .. }
         | Liveness::Quiet { .. }
+        | Liveness::Rests { .. }
         | Liveness::WaitsForYou { .. }
         | Liveness::Queued
         | Liveness::Over => String::new(),

@@ -74,7 +74,8 @@ pub(super) fn verdict(reading: &Reading<'_>, shown: &Shown) -> Markup {
         div.verdict.(class) {
             p.line { (line(view)) }
             p.proved { (proved(view)) }
-            @if let Some(reason) = view.liveness.and_then(|it| it.reason()) { p.dim { (reason) } }
+            @if let Some(rest) = &view.rest { p { "It " (rest.text(&view.run)) } }
+            @else if let Some(reason) = view.liveness.and_then(|it| it.reason()) { p.dim { (reason) } }
             @if let Some(entry) = asks { (forms::asked(reading, entry, Some(&shown.opened))) }
             @if is_resumable(shown) {
                 @if reading.acting == Acting::WithCode { (forms::resume(&view.run, &view.stage.name)) }
