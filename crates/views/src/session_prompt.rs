@@ -188,10 +188,10 @@ impl SessionPrompt<'_> {
             Next::Answer { question, choices } => self.question(question, choices),
             Next::Answers { .. } => self.questions(),
             Next::Finish => self.finish(),
-            Next::Decide { why, .. } => format!(
-                "a person must decide ({}): tell them that `gatewright next {run}` shows the \
-                 choices, then end your turn",
-                line(why)
+            // Why stands in the first line; the question names ways on that are not the agent's to take.
+            Next::Decide { .. } => format!(
+                "a person must decide: tell them that `gatewright next {run}` shows the choices, \
+                 then end your turn"
             ),
             Next::TakeUp => "the run is queued: end your turn".to_owned(),
             Next::Nothing => "the run is over: there is nothing to do".to_owned(),

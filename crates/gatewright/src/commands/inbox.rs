@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::fleet_link;
 use crate::output::{Format, Output};
 
-/// Show every question that waits for a person, and work that is not delivered, in all projects
+/// Show what waits for a person in all projects: questions and undelivered work
 ///
 /// The oldest comes first, each with what to type.
 #[derive(Debug, clap::Args)]

@@ -383,7 +383,7 @@ fn a_run_that_no_machine_can_drive_is_set_aside_and_can_be_put_back() {
     let aside = fleet
         .server
         .sql("team", "SELECT set_aside FROM gatewright.queue");
-    says(&aside, "cannot read how f-1 is to be driven");
+    says(&aside, "the settings of f-1");
     fleet
         .server
         .sql("team", "UPDATE gatewright.queue SET settings = '{}'");

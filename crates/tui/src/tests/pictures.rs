@@ -187,8 +187,8 @@ fn forty_columns_are_readable() {
             |   1 no
             |   2 yes
             |
-            | type a choice or its number; words
-            | behind it are handed on; Enter sends
+            | type a choice or its number, and a
+            | note after it if you like; Enter sends
             | it
             | Esc, then 5 shows the artifacts and 4
             | the gates
@@ -273,7 +273,7 @@ fn the_help_fits_the_usual_size() {
             |   /                       filter the list or the run; search in a text
             |   n N                     the next or the previous line with what you search
             |   w < >                   wrap long lines or not; scroll them sideways
-            |   Esc q                   back; leave, and the runs go on
+            |   Esc q                   back; leave, and the runs continue
             | COMMANDS, behind :
             |   :answer CHOICE [WORDS]  answer; --with-edits takes your changes of artifacts
             |   :retry                  retry the failed work of the run

@@ -304,7 +304,7 @@ fn every_fact_has_its_sentence() {
         the run continues from entry 12 of r-1, in planning
         a worker picked up the queued run
         the run works in its own worktree /state/places/r-1/p
-        box goes on with the run, from the tree in commit 0123456789ab; what was at work begins anew
+        box continues the run from the tree in commit 0123456789ab; work that was under way restarts
         delivered as commit 0123456789ab, pushed to origin, request https://host/1
         the work could not be delivered: not logged in
         session s-1 holds the run

@@ -381,7 +381,7 @@ fn a_run_that_waits_for_a_person_shows_no_way_around() {
             Gatewright guards this session: run r-7f3 of `showcase` is in stage `validating` (waiting: missing: nothing was left).
             The task: Write the role web
             What comes next:
-            - a person must decide (validating failed: missing: nothing was left. Retry it, skip the stage, or cancel the run?): tell them that `gatewright next r-7f3` shows the choices, then end your turn"#]],
+            - a person must decide: tell them that `gatewright next r-7f3` shows the choices, then end your turn"#]],
     );
     for word in ["skip", "retry", "cancel", "reset", "bypass"] {
         assert!(!session_prompt(&pipeline(), &run).contains(word), "{word}");

@@ -106,7 +106,7 @@ fn assert_morning(night: &Overnight, summary: &Value) {
         assert_eq!(row["command"], format!("gatewright {next} {}", task.run));
     }
     let counts = json!({
-        "waits_for_you": 2, "failed": 1, "cancelled": 0, "not_done": 0, "done": 7,
+        "waits_for_you": 2, "failed": 1, "cancelled": 0, "not_done": 0, "not_delivered": 0, "done": 7,
     });
     assert_eq!(summary["counts"], counts);
     let reason = |run: &str| rows[run]["reason"].as_str().unwrap().to_owned();
