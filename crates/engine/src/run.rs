@@ -88,7 +88,7 @@ pub struct Run {
     /// What led here: the stages that were left since an agent last worked, the check that it has not
     /// passed yet, and what people said. It decides nothing; it is what the next one gets to know.
     pub trail: Vec<Passage>,
-    /// The tree as it was when the run began. Only a run with a route that may ask for the change has it.
+    /// The tree as it was when the run began, where a route, a reviewer or a person may ask for the change.
     pub base: Option<Hash>,
     /// The routes that took the run a shorter way.
     pub routes: BTreeMap<StageName, HeldRoute>,
