@@ -18,6 +18,7 @@ mod amount;
 mod apply;
 mod assign;
 mod backoff;
+mod budget;
 mod caller;
 mod cause;
 mod change;
@@ -62,6 +63,10 @@ pub use amount::Amount;
 pub use apply::{Damage, apply, replay};
 pub use assign::session_works;
 pub use backoff::{backoff, limit_backoff};
+pub use budget::{
+    BudgetLine, InFlight, Resource, budget_lines, cents, cost_left, cost_text, is_capped,
+    overspent, overspent_with, overspent_within_turn, span, usage_text,
+};
 pub use caller::{Held, held, may_act};
 pub use cause::{CommandEnd, Happened, MoveReason, Passage};
 pub use change::{Change, HeldRoute, LineCount, Miss, Routed, Unmet};
@@ -75,10 +80,7 @@ pub use entry::{Entry, Fact, Move, Placed, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
 pub use inputs::{file_inputs, inputs};
-pub use limits::{
-    InFlight, amount, cents, counter_limit, is_capped, overspent, overspent_within_turn,
-    parallel_limit, round_limit,
-};
+pub use limits::{amount, counter_limit, parallel_limit, round_limit};
 pub use names::*;
 pub use nearest::nearest;
 pub use needs::{asked, needs, needs_at_start, shows_change};

@@ -5,9 +5,10 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::budget::is_capped;
 use crate::definition::Definition;
 use crate::event::{EngineEvent, Happening};
-use crate::limits::{is_capped, round_limit};
+use crate::limits::round_limit;
 use crate::names::{AgentName, ArtifactName, StageName, StepId};
 use crate::outcome::Outcome;
 use crate::pattern::AgentPattern;

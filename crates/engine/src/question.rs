@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::budget::is_capped;
 use crate::cause::Happened;
-use crate::limits::is_capped;
 use crate::outcome::Fault;
 use crate::pipeline::Pipeline;
 use crate::run::{Driver, Run};

@@ -579,6 +579,8 @@ pub struct Usage {
     pub turns: u64,
     pub tokens: u64,
     pub cost_cents: u64,
+    /// How much of the cost is an estimate, if any of it is.
+    pub estimated_cents: Option<u64>,
 }
 
 impl Usage {
@@ -588,6 +590,10 @@ impl Usage {
             turns: self.turns.saturating_add(more.turns),
             tokens: self.tokens.saturating_add(more.tokens),
             cost_cents: self.cost_cents.saturating_add(more.cost_cents),
+            estimated_cents: match (self.estimated_cents, more.estimated_cents) {
+                (Some(one), Some(other)) => Some(one.saturating_add(other)),
+                (one, other) => one.or(other),
+            },
         }
     }
 }

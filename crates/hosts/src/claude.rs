@@ -73,6 +73,7 @@ pub const DESCRIPTOR: Descriptor = Descriptor {
         resumes_exactly: true,
         reports_usage: true,
         reports_cost: true,
+        limits_cost: true,
     },
     session_host: Some(&session_host::SESSION_HOST),
     tools: ToolNames {

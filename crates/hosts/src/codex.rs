@@ -48,6 +48,7 @@ pub(crate) const DESCRIPTOR: Descriptor = Descriptor {
         resumes_exactly: true,
         reports_usage: true,
         reports_cost: false,
+        limits_cost: false,
     },
     session_host: None,
     tools: ToolNames {

@@ -42,6 +42,8 @@ pub struct Abilities {
     pub reports_usage: bool,
     /// It reports what that cost.
     pub reports_cost: bool,
+    /// It ends its own turn when that costs more than its command line allows.
+    pub limits_cost: bool,
 }
 
 /// Tool names by purpose. The first name is the current one.

@@ -102,6 +102,10 @@ impl SharedBackend for Postgres {
         spending::cap_reached(&self.link, run)
     }
 
+    fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error> {
+        spending::cost_left(&self.link, run)
+    }
+
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error> {
         output::keep(&self.link, run, piece)
     }

@@ -3,6 +3,7 @@
 //! The dispatch is in the journal before the worker starts. This process holds a lock that the
 //! dispatch names, so the next orchestrator can see whether the work still runs.
 
+mod allowance;
 pub mod choice;
 pub mod conversation;
 mod guard;

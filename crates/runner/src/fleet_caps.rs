@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use engine::{Time, Usage};
+use engine::{BudgetLine, Run, Time, Usage};
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
 use store::{ReachedCap, StoredRun};
@@ -39,6 +39,20 @@ impl FleetCapWatch {
     }
 }
 
+/// What the caps of the fleet leave for a run, in cents, if there are any. The fleet hears first what the run has used
+/// with all that is in flight.
+pub(crate) fn cost_left(
+    workspace: &Workspace<'_>,
+    run: &Run,
+    in_flight: Usage,
+) -> Result<Option<u64>, Failure> {
+    let Some(fleet) = workspace.store.fleet() else {
+        return Ok(None);
+    };
+    fleet.note_spending(&run.id, workspace.fence, run.used.and(in_flight))?;
+    Ok(fleet.cost_left(&run.id)?)
+}
+
 /// The cap of the fleet that a run has reached with others: when the day ends, and what it is.
 pub(crate) fn reached(
     workspace: &Workspace<'_>,
@@ -53,7 +67,10 @@ pub(crate) fn reached(
 
 /// `the cap of the fleet (user ada) is used up (cost 20.10 of 20.00)`.
 fn words(cap: &ReachedCap) -> String {
-    let (spent, most) = (engine::cents(cap.spent_cents), engine::cents(cap.cents));
+    let cost = BudgetLine::cost(cap.spent_cents, Some(cap.cents), false);
     let whose = views::line(&cap.whose);
-    format!("the cap of the fleet ({whose}) is used up (cost {spent} of {most})")
+    format!(
+        "the cap of the fleet ({whose}) is used up ({})",
+        cost.text()
+    )
 }

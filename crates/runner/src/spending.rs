@@ -1,47 +1,65 @@
 //! What the workers of a run use together before the journal has it, and whether that is too much.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine::{DispatchId, Usage};
 
 /// Shared by all workers of a run.
 #[derive(Debug, Default)]
 pub struct Spending {
-    in_flight: Mutex<BTreeMap<DispatchId, Usage>>,
+    workers: Mutex<Workers>,
     is_over: AtomicBool,
 }
 
+#[derive(Debug, Default)]
+struct Workers {
+    at_work: BTreeSet<DispatchId>,
+    in_flight: BTreeMap<DispatchId, Usage>,
+}
+
+impl Workers {
+    /// What all of them have used that the journal does not have.
+    fn used(&self) -> Usage {
+        let all = self.in_flight.values().copied();
+        all.fold(Usage::default(), Usage::and)
+    }
+}
+
 impl Spending {
+    fn workers(&self) -> MutexGuard<'_, Workers> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This worker begins to work.
+    pub fn begin(&self, dispatch: DispatchId) {
+        self.workers().at_work.insert(dispatch);
+    }
+
     /// This worker has used this much that the journal does not have. Returns the sum of all workers.
     pub fn note(&self, dispatch: DispatchId, usage: Usage) -> Usage {
-        let mut in_flight = self
-            .in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        in_flight.insert(dispatch, usage);
-        let all = in_flight.values().copied();
-        all.fold(Usage::default(), Usage::and)
+        let mut workers = self.workers();
+        workers.in_flight.insert(dispatch, usage);
+        workers.used()
     }
 
     /// What all workers have used that the journal does not have.
     pub fn in_flight(&self) -> Usage {
-        let in_flight = self
-            .in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let all = in_flight.values().copied();
-        all.fold(Usage::default(), Usage::and)
+        self.workers().used()
     }
 
-    /// The journal has what this worker used.
+    /// What each worker gets if all that are at work share this evenly.
+    pub fn share(&self, cents: u64) -> u64 {
+        let at_work = self.workers().at_work.len();
+        cents.div_ceil(u64::try_from(at_work).unwrap_or(u64::MAX).max(1))
+    }
+
+    /// The journal has what this worker used, or it is over.
     pub fn settled(&self, dispatch: DispatchId) {
-        let mut in_flight = self
-            .in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        in_flight.remove(&dispatch);
+        let mut workers = self.workers();
+        workers.in_flight.remove(&dispatch);
+        workers.at_work.remove(&dispatch);
     }
 
     /// The budget is used up: every worker ends its turn.

@@ -41,6 +41,7 @@ impl WorkerTask {
         workspace.fence = Some(shared.fence);
         let opened = workspace.read(&shared.run)?;
         let (id, delivery) = (self.dispatch.id, self.step_folder.as_mut());
+        shared.spending.begin(id);
         let work = Work {
             workspace: &mut workspace,
             spec: &self.spec,

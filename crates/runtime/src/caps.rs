@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
-use engine::{Time, Usage};
+use engine::{BudgetLine, Time, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -42,6 +42,8 @@ pub struct Amounts {
 pub struct Spent {
     pub tokens: u64,
     pub cost_cents: u64,
+    /// How much of the cost is an estimate.
+    pub estimated_cents: u64,
 }
 
 /// A cap is used up.
@@ -59,6 +61,8 @@ struct Line {
     at: u64,
     tokens: i64,
     cents: i64,
+    /// How much of it is an estimate. Earlier versions did not note that.
+    estimated: i64,
 }
 
 impl Amounts {
@@ -66,15 +70,25 @@ impl Amounts {
         self == Self::default()
     }
 
+    /// What was used, beside what may be.
+    pub fn lines(self, spent: Spent) -> [BudgetLine; 2] {
+        [
+            BudgetLine::tokens(spent.tokens, self.tokens),
+            BudgetLine::cost(spent.cost_cents, self.cost_cents, spent.estimated_cents > 0),
+        ]
+    }
+
     /// The amount that is used up, if any.
     fn reached(self, spent: Spent) -> Option<String> {
-        let cost = self.cost_cents.filter(|cap| spent.cost_cents >= *cap);
-        let cost = cost.map(|cap| {
-            let (used, cap) = (engine::cents(spent.cost_cents), engine::cents(cap));
-            format!("cost {used} of {cap}")
-        });
-        let tokens = self.tokens.filter(|cap| spent.tokens >= *cap);
-        cost.or_else(|| tokens.map(|cap| format!("tokens {} of {cap}", spent.tokens)))
+        let [tokens, cost] = self.lines(spent);
+        let mut lines = [cost, tokens].into_iter();
+        lines.find(BudgetLine::is_used_up).map(|line| line.text())
+    }
+
+    /// The cost that is left, if it has a cap.
+    fn cost_left(self, spent: Spent) -> Option<u64> {
+        let cap = self.cost_cents?;
+        Some(cap.saturating_sub(spent.cost_cents))
     }
 }
 
@@ -110,9 +124,12 @@ pub fn note(state: &State, at: Time, before: Usage, now: Usage) -> Result<(), Fa
     };
     let tokens = change(now.tokens, before.tokens);
     let cents = change(now.cost_cents, before.cost_cents);
-    if tokens == 0 && cents == 0 {
+    let estimate = |usage: Usage| usage.estimated_cents.unwrap_or(0);
+    let estimated = change(estimate(now), estimate(before));
+    if tokens == 0 && cents == 0 && estimated == 0 {
         return Ok(());
     }
+    let line = format!("{} {tokens} {cents} {estimated}\n", at.0);
     let folder = folder(state);
     fs::DirBuilder::new()
         .recursive(true)
@@ -126,7 +143,7 @@ pub fn note(state: &State, at: Time, before: Usage, now: Usage) -> Result<(), Fa
         .create(true)
         .mode(0o600)
         .open(&path)
-        .and_then(|mut file| file.write_all(format!("{} {tokens} {cents}\n", at.0).as_bytes()))
+        .and_then(|mut file| file.write_all(line.as_bytes()))
         .map_err(Failure::file("write to", &path))
 }
 
@@ -157,6 +174,18 @@ pub fn reached(state: &State, now: Time) -> Result<Option<CapReached>, Failure> 
     }))
 }
 
+/// What the caps leave of the cost, in cents, if there are any: the least of them.
+pub fn cost_left(state: &State, now: Time) -> Result<Option<u64>, Failure> {
+    let caps = Caps::load(state)?;
+    let of_day = || caps.day.cost_left(spent_in_a_day(state, now));
+    let day = caps.day.cost_cents.and_then(|_| of_day());
+    let since = caps
+        .machine_since
+        .filter(|_| caps.machine.cost_cents.is_some());
+    let machine = since.and_then(|since| caps.machine.cost_left(spent_since(state, since)));
+    Ok([day, machine].into_iter().flatten().min())
+}
+
 fn machine_reached(state: &State, caps: &Caps) -> Option<String> {
     if caps.machine.is_empty() {
         return None;
@@ -183,6 +212,7 @@ fn sum(lines: &[Line]) -> Spent {
     Spent {
         tokens: all(|line| line.tokens),
         cost_cents: all(|line| line.cents),
+        estimated_cents: all(|line| line.estimated),
     }
 }
 
@@ -207,6 +237,7 @@ fn parse(line: &str) -> Option<Line> {
         at: numbers.next()?.parse().ok()?,
         tokens: numbers.next()?.parse().ok()?,
         cents: numbers.next()?.parse().ok()?,
+        estimated: numbers.next().unwrap_or("0").parse().ok()?,
     })
 }
 
@@ -229,6 +260,7 @@ mod tests {
             turns: 1,
             tokens,
             cost_cents,
+            estimated_cents: None,
         }
     }
 

@@ -22,6 +22,7 @@ const OF_A_SCRIPT: Abilities = Abilities {
     resumes_exactly: false,
     reports_usage: false,
     reports_cost: false,
+    limits_cost: false,
 };
 
 /// The abilities of this runner; `None` for an unknown one.

@@ -143,8 +143,11 @@ fn usage_json(usage: Usage) -> Value {
         turns,
         tokens,
         cost_cents,
+        estimated_cents,
     } = usage;
-    json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents })
+    json!({
+        "turns": turns, "tokens": tokens, "cost_cents": cost_cents, "estimated_cents": estimated_cents,
+    })
 }
 
 fn parse_usage(value: &Value) -> Option<Usage> {
@@ -153,6 +156,7 @@ fn parse_usage(value: &Value) -> Option<Usage> {
         turns: number("turns")?,
         tokens: number("tokens")?,
         cost_cents: number("cost_cents")?,
+        estimated_cents: number("estimated_cents"),
     })
 }
 
@@ -211,6 +215,7 @@ mod tests {
             turns: 1,
             tokens: 2,
             cost_cents: 3,
+            estimated_cents: Some(2),
         };
         let fault = Ending::Fault {
             fault: Fault::Limited,

@@ -296,6 +296,7 @@ impl fmt::Display for Using<'_> {
             turns,
             tokens,
             cost_cents,
+            estimated_cents: _,
         } = self.0;
         let used = [(turns, "turns"), (tokens, "tokens"), (cost_cents, "cents")];
         let used = used.into_iter().filter(|(amount, _)| **amount > 0);

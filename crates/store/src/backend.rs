@@ -39,6 +39,9 @@ pub trait SharedBackend: Backend {
     /// The cap on what all machines spend that this run has reached, with others.
     fn cap_reached(&self, run: &RunId) -> Result<Option<ReachedCap>, Error>;
 
+    /// What the caps on what all machines spend leave for this run today, in cents, if there are any.
+    fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error>;
+
     /// Adds a piece of what a worker printed, after so many bytes. A second time changes nothing.
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error>;
 

@@ -84,4 +84,4 @@ pub use view_input::ViewInput;
 pub use why::why;
 pub use words::adopted_elsewhere;
 pub use words::stage_kind;
-pub use words::{limit as limit_words, limit_reason};
+pub use words::{limit as limit_words, limit_reason, usage_json};

@@ -228,7 +228,5 @@ fn count(counts: &mut Counts, word: &str) {
 
 /// Hosts report these numbers, so a sum that would overflow saturates.
 fn add_usage(sum: &mut Usage, more: Usage) {
-    sum.turns = sum.turns.saturating_add(more.turns);
-    sum.tokens = sum.tokens.saturating_add(more.tokens);
-    sum.cost_cents = sum.cost_cents.saturating_add(more.cost_cents);
+    *sum = sum.and(more);
 }

@@ -124,12 +124,8 @@ impl Night {
     }
 
     fn used(&self) -> Usage {
-        let add = |sum: Usage, row: &NightRow| Usage {
-            turns: sum.turns.saturating_add(row.used.turns),
-            tokens: sum.tokens.saturating_add(row.used.tokens),
-            cost_cents: sum.cost_cents.saturating_add(row.used.cost_cents),
-        };
-        self.rows.iter().fold(Usage::default(), add)
+        let each = self.rows.iter().map(|row| row.used);
+        each.fold(Usage::default(), Usage::and)
     }
 
     pub fn text(&self, paint: Paint) -> String {

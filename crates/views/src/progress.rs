@@ -88,11 +88,8 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
     visited.retain(|stage| *stage != run.position.stage && !to_come.contains(stage));
     // Running workers use the budget, too.
     let mut so_far = run.clone();
-    so_far.used = at_work.iter().fold(run.used, |used, at_work| Usage {
-        turns: used.turns.saturating_add(at_work.usage.turns),
-        tokens: used.tokens.saturating_add(at_work.usage.tokens),
-        cost_cents: used.cost_cents.saturating_add(at_work.usage.cost_cents),
-    });
+    let in_flight = at_work.iter().map(|at_work| at_work.usage);
+    so_far.used = in_flight.fold(run.used, Usage::and);
     ProgressView {
         status: status(pipeline, &so_far, context),
         passed: visited,

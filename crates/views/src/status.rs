@@ -9,6 +9,7 @@ use engine::{
     ParamName, Pipeline, PipelineName, Process, Run, RunId, Seconds, Service, ServiceLimit,
     StageName, Status, Step, Time, Unguarded, Usage,
 };
+pub use engine::{BudgetLine, Resource};
 pub(crate) use json::{
     bypass as bypass_json, journal as journal_json, reason, session as session_json,
 };
@@ -226,43 +227,6 @@ pub struct OverrideLine {
     pub reason: Untrusted,
     pub by: Untrusted,
     pub at: Time,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BudgetLine {
-    pub what: Resource,
-    pub used: u64,
-    pub limit: Option<u64>,
-}
-
-impl BudgetLine {
-    /// `turns 9 of 40`, `cost 0.21 of 5.00`, `time 2m 5s of 2h`: the one way to write it.
-    pub fn text(&self) -> String {
-        let amount = |value: u64| match self.what {
-            Resource::Turns | Resource::Tokens => value.to_string(),
-            Resource::CostCents => crate::words::cents(value),
-            Resource::Time => crate::time::span(Seconds(value)),
-        };
-        let what = match self.what {
-            Resource::Turns => "turns",
-            Resource::Tokens => "tokens",
-            Resource::CostCents => "cost",
-            Resource::Time => "time",
-        };
-        let used = amount(self.used);
-        match self.limit {
-            Some(limit) => format!("{what} {used} of {}", amount(limit)),
-            None => format!("{what} {used}"),
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    Turns,
-    Tokens,
-    CostCents,
-    Time,
 }
 
 /// Gathers everything to show about a run.

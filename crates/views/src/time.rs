@@ -1,5 +1,6 @@
 //! Times and spans as people read them: RFC 3339 in UTC, and `2h 5m`.
 
+pub use engine::span;
 use engine::{Seconds, Time};
 
 const DAY_SECONDS: u64 = 86_400;
@@ -45,23 +46,6 @@ pub fn moment(time: Time, now: Time) -> String {
         format!("{clock} UTC")
     } else {
         format!("{day} {clock} UTC")
-    }
-}
-
-/// The two largest units that are not zero: `45s`, `3m`, `2h 5m`, `4d 3h`.
-pub fn span(seconds: Seconds) -> String {
-    const UNITS: [(u64, &str); 4] = [(DAY_SECONDS, "d"), (3600, "h"), (60, "m"), (1, "s")];
-    let Some(place) = UNITS.iter().position(|(size, _)| seconds.0 >= *size) else {
-        return "0s".to_owned();
-    };
-    let (size, unit) = UNITS[place];
-    let whole = format!("{}{unit}", seconds.0 / size);
-    let rest = UNITS
-        .get(place + 1)
-        .map(|(size_below, unit)| (seconds.0 % size / size_below, unit));
-    match rest {
-        Some((count, unit)) if count > 0 => format!("{whole} {count}{unit}"),
-        Some(_) | None => whole,
     }
 }
 

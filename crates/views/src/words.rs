@@ -151,13 +151,18 @@ pub(crate) fn process_json(process: &Process) -> Value {
     json!({ "id": process.id, "started": process.started })
 }
 
-pub(crate) fn usage_json(usage: &Usage) -> Value {
+pub fn usage_json(usage: &Usage) -> Value {
     let Usage {
         turns,
         tokens,
         cost_cents,
+        estimated_cents,
     } = usage;
-    json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents })
+    let mut value = json!({ "turns": turns, "tokens": tokens, "cost_cents": cost_cents });
+    if let Some(cents) = estimated_cents {
+        value["estimated_cents"] = json!(cents);
+    }
+    value
 }
 
 /// A service that asks to wait.
@@ -194,21 +199,6 @@ pub fn limit_reason(limit: &ServiceLimit) -> String {
     }
 }
 
-/// `turns 12, tokens 3400, cost 0.12`; empty when nothing was counted.
-pub(crate) fn usage(usage: &Usage) -> String {
-    let mut parts = Vec::new();
-    if usage.turns > 0 {
-        parts.push(format!("turns {}", usage.turns));
-    }
-    if usage.tokens > 0 {
-        parts.push(format!("tokens {}", usage.tokens));
-    }
-    if usage.cost_cents > 0 {
-        parts.push(format!("cost {}", cents(usage.cost_cents)));
-    }
-    parts.join(", ")
-}
-
 /// `1 entry`, `2 entries`.
 pub(crate) fn entries(number: u64) -> String {
     match number {
@@ -217,7 +207,7 @@ pub(crate) fn entries(number: u64) -> String {
     }
 }
 
-pub(crate) use engine::cents;
+pub(crate) use engine::{cents, usage_text as usage};
 
 /// `1 step`, `3 steps`.
 pub(crate) fn count(number: u64, noun: &str) -> String {

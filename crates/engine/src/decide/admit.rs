@@ -7,11 +7,11 @@ use alloc::string::String;
 
 use super::{Draft, Verdict, guard, task};
 use crate::assign::{Assignment, assign, canonical_name};
+use crate::budget::overspent;
 use crate::decision::Reply;
 use crate::duty::settings;
 use crate::entry::Fact;
 use crate::event::Asker;
-use crate::limits::overspent;
 use crate::names::{AgentName, ArtifactName, CallId, DispatchId, Hash, StepId, Time, WorkerId};
 use crate::rule::Rule;
 use crate::run::{Dispatch, Driver, Duty, Run, Service};

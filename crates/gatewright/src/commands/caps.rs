@@ -117,18 +117,18 @@ fn changed(mut amounts: Amounts, typed: &[Cap]) -> Amounts {
 
 fn figures(spent: Spent, caps: Amounts) -> Value {
     json!({
-        "used": { "tokens": spent.tokens, "cost_cents": spent.cost_cents },
+        "used": {
+            "tokens": spent.tokens,
+            "cost_cents": spent.cost_cents,
+            "estimated_cents": spent.estimated_cents,
+        },
         "limit": { "tokens": caps.tokens, "cost_cents": caps.cost_cents },
     })
 }
 
 /// `tokens 1200 · cost 0.07 of 20.00`.
 fn words(spent: Spent, caps: Amounts) -> String {
-    let of = |cap: Option<String>| cap.map_or_else(String::new, |cap| format!(" of {cap}"));
-    let tokens = of(caps.tokens.map(|cap| cap.to_string()));
-    let cost = of(caps.cost_cents.map(engine::cents));
-    let used = engine::cents(spent.cost_cents);
-    format!("tokens {}{tokens} · cost {used}{cost}", spent.tokens)
+    caps.lines(spent).map(|line| line.text()).join(" · ")
 }
 
 fn parse(text: &str) -> Result<Cap, String> {

@@ -159,7 +159,7 @@ fn began(worker: &Worker) -> Value {
 }
 
 fn used(usage: &Usage) -> Value {
-    json!({ "turns": usage.turns, "tokens": usage.tokens, "cost_cents": usage.cost_cents })
+    views::usage_json(usage)
 }
 
 /// Takes the secrets out of every text.

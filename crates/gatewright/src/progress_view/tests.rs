@@ -73,6 +73,7 @@ fn story() -> Vec<Progress> {
         turns: 1,
         tokens: 20,
         cost_cents: 3,
+        estimated_cents: None,
     };
     vec![
         Progress::Driving { again: false },

@@ -330,9 +330,117 @@ fn what_a_killed_turn_cost_is_estimated_from_the_turns_that_ended() {
     );
     world.gatewright(RUN).exits(6);
     let ended = world.history("ended");
-    // The first turn told 40 cents for 20 tokens, so 2,000 tokens are taken for 40.00.
-    assert_eq!(ended[0]["fact"]["used"]["cost_cents"], 40, "{ended:?}");
-    assert_eq!(world.history("cut_short")[0]["fact"]["used"]["tokens"], 500);
+    let used = |place: usize| ended[place]["fact"]["used"].clone();
+    // The first turn told 40 cents for 10 tokens of input and 10 of output, which cost five times as much. A
+    // message reads 100 tokens, 390 from the cache, and writes 10.
+    assert_eq!(used(0)["cost_cents"], 40, "{ended:?}");
+    assert!(used(0)["estimated_cents"].is_null(), "{ended:?}");
+    assert_eq!(used(1)["tokens"], 2000, "{ended:?}");
+    assert_eq!(used(1)["cost_cents"], 504, "{ended:?}");
+    assert_eq!(used(1)["estimated_cents"], 504, "{ended:?}");
+    let cost = |facts: &serde_json::Value| facts["budget"][2].clone();
+    let facts = world.facts("status r-test");
+    assert_eq!(cost(&facts)["used"], 544, "{facts}");
+    assert_eq!(cost(&facts)["estimated"], true, "{facts}");
     let ran = world.gatewright("status r-test").succeeds();
-    says(&ran.stdout, "of 9.00");
+    says(&ran.stdout, "estimated cost 5.44 of 9.00");
+    let ran = world.gatewright("caps").succeeds();
+    says(&ran.stdout, "estimated cost 5.44");
+}
+
+/// Claude Code, which reads much from its cache in ten messages, and ends its turn at the cost that it is
+/// allowed: each message costs 11 cents.
+const READS_FROM_CACHE: &str = r#"
+echo "$*" >> "$here/arguments"
+most=999999
+while [ $# -gt 0 ]; do
+    case $1 in
+        --session-id|--resume) id=$2 ;;
+        --max-budget-usd) most=$(echo "$2" | tr -d .) ;;
+    esac
+    shift
+done
+echo "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"$id\"}"
+ends() {
+    echo "{\"type\":\"result\",\"subtype\":\"$1\",\"is_error\":$2,\"errors\":[\"$3\"],\"result\":\"all is well\",\"session_id\":\"$id\",\"total_cost_usd\":$4,\"usage\":{$5}}"
+}
+if [ "$count" = 1 ]; then
+    ends success false "" 0.061 '"cache_creation_input_tokens":15300,"output_tokens":10'
+    exit 0
+fi
+cost=0
+for number in $(seq 10); do
+    echo "{\"type\":\"assistant\",\"message\":{\"id\":\"msg_$count.$number\",\"content\":[{\"type\":\"text\",\"text\":\"$number\"}],\"usage\":{\"cache_read_input_tokens\":275000,\"output_tokens\":1}}}"
+    cost=$((cost + 11))
+    [ $cost -lt $most ] || { ends error_max_budget_usd true "Reached maximum budget" $((cost / 100)).$(printf %02d $((cost % 100))) "\"cache_read_input_tokens\":$((275000 * number))"; exit 1; }
+done
+ends success false "" 1.10 '"cache_read_input_tokens":2750000,"output_tokens":10'
+"#;
+
+#[test]
+fn tokens_from_the_cache_do_not_end_a_turn_that_fits_into_the_budget() {
+    let world = World::with(&two("cost = \"5.00\"", "claude"), "");
+    world.program("claude", READS_FROM_CACHE);
+    world.gatewright(RUN).succeeds();
+    let facts = world.facts("status r-test");
+    assert_eq!(facts["budget"][2]["used"], 7 + 110, "{facts}");
+    assert_eq!(facts["budget"][2]["estimated"], false, "{facts}");
+}
+
+#[test]
+fn a_program_that_limits_its_own_cost_gets_what_is_left_and_goes_on_when_it_is_granted_again() {
+    let world = World::with(&two("cost = \"0.50\"", "claude"), "");
+    world.program("claude", READS_FROM_CACHE);
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "cost 0.51 of 0.50");
+    says(
+        &world.gatewright("status r-test").succeeds().stdout,
+        "cost 0.51 of 0.50",
+    );
+    let limits = || -> Vec<String> {
+        let lines = world.noted("arguments").into_iter();
+        let limit = |line: &String| line.split("--max-budget-usd ").nth(1).map(str::to_owned);
+        let limits = lines.filter_map(|line| limit(&line));
+        limits.map(|limit| limit[..4].to_owned()).collect()
+    };
+    assert_eq!(limits(), ["0.50", "0.43"]);
+    assert_eq!(world.history("ended").len(), 1, "the second work is open");
+    world.gatewright("resume r-test").exits(6);
+    assert_eq!(world.starts().len(), 2, "a resume grants nothing");
+    world.gatewright("caps --day cost=0.85").succeeds();
+    world.gatewright("answer r-test continue").succeeds();
+    let child = world.begin("resume r-test");
+    until("the cap of the day is used up", || {
+        child.said().contains("cost 0.95 of 0.85")
+    });
+    assert_eq!(limits(), ["0.50", "0.43", "0.34"], "the least counts");
+    world.gatewright("caps --day none").succeeds();
+    let ran = child.end().exits(6);
+    says(&ran.stdout, "cost 1.06 of 1.01");
+    assert_eq!(limits()[3..], ["0.06"]);
+    says(
+        &world.gatewright("status r-test").succeeds().stdout,
+        "cost 1.06 of 1.01",
+    );
+    let asked = world.gatewright("answer").succeeds();
+    says(&asked.stdout, "cost 1.06 of 1.01");
+    for _ in 0..2 {
+        world.gatewright("answer r-test continue").succeeds();
+        world.gatewright("resume r-test").exits(6);
+    }
+    assert_eq!(world.history("retried").len(), 0, "none costs an attempt");
+}
+
+#[test]
+fn a_rate_that_is_too_high_ends_no_turn_again_and_again() {
+    let world = World::with(&two("cost = \"1.50\"", "claude"), "");
+    // The first turn was ten times as dear as its tokens are.
+    world.program("claude", &READS_FROM_CACHE.replace("0.061", "0.61"));
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "estimated cost 1.50 of 1.50");
+    assert_eq!(world.starts().len(), 2);
+    world.gatewright("answer r-test continue").succeeds();
+    world.gatewright("resume r-test").succeeds();
+    let ran = world.gatewright("status r-test").succeeds();
+    says(&ran.stdout, "estimated cost 2.60 of 3.00");
 }

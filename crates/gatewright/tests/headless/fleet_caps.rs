@@ -34,6 +34,14 @@ fn what_one_machine_spends_in_flight_ends_the_turns_of_all() {
     );
     queue("f-1", "one");
     let first = one.begin("worker --fleet");
+    until("its second turn is at work", || {
+        one.noted("messages.2") == ["4"]
+    });
+    // 0.40 was told, and 5.04 are in flight there. What is in flight on the other machine nobody knows.
+    fleet
+        .laptop
+        .gatewright("caps --fleet --day cost=5.00")
+        .succeeds();
     let cut = |run: &str| fleet.laptop.history_of(run, "cut_short").len();
     until("both turns are ended", || {
         cut("f-1") == 1 && cut("f-2") == 1

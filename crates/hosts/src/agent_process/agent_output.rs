@@ -6,6 +6,7 @@ use engine::Usage;
 
 use super::reset_time::{self, ResetTime};
 use super::service_failure::{self, ServiceFailure};
+use super::token_counts::TokenCounts;
 
 /// A longer error message is cut: it becomes a reason in one line.
 const LONGEST_ERROR: usize = 500;
@@ -33,12 +34,10 @@ pub struct AgentOutput {
     pub(crate) refused_calls: BTreeMap<String, String>,
     /// Calls that our own hooks refused.
     pub(crate) refused_by_us: BTreeSet<String>,
-    /// What the turns that have ended cost, in millionths.
-    pub(crate) cost_micros: u64,
-    /// The tokens of the turns that have ended.
-    pub(crate) ended_tokens: u64,
-    /// The tokens of each message since then. The same message may come in several lines.
-    pub(crate) message_tokens: BTreeMap<String, u64>,
+    /// The turns that have ended.
+    pub(crate) ended: EndedTurns,
+    /// The tokens of each message since then, and their weight. The same message may come in several lines.
+    pub(crate) messages: BTreeMap<String, (u64, u64)>,
     /// When the service works again, as it was told beside the messages.
     pub(crate) resets: Option<ResetTime>,
     /// The next piece of text belongs to the same message.
@@ -66,6 +65,16 @@ impl AgentOutput {
     }
 }
 
+/// What the turns of a process used that have ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndedTurns {
+    pub tokens: u64,
+    /// The tokens, each with the price of its kind.
+    pub weight: u64,
+    /// What they cost, in millionths.
+    pub cost_micros: u64,
+}
+
 /// How the agent says that it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportedEnd {
@@ -77,6 +86,10 @@ pub enum ReportedEnd {
     Limited(ReportedLimit),
     /// Nobody has logged in, or the key is wrong. Only a person can fix that.
     NotLoggedIn(String),
+    /// The program ended its turn, because it has cost what we allowed. The worker did nothing wrong.
+    OverBudget(String),
+    /// The message that cost what we allowed was its last one: it was done.
+    DoneOverBudget,
 }
 
 /// What a service said when it asked to wait.
@@ -91,8 +104,10 @@ impl ReportedEnd {
     /// Why the agent failed.
     pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Done => None,
-            Self::Failed(reason) | Self::NotLoggedIn(reason) => Some(reason),
+            Self::Done | Self::DoneOverBudget => None,
+            Self::Failed(reason) | Self::NotLoggedIn(reason) | Self::OverBudget(reason) => {
+                Some(reason)
+            }
             Self::Limited(limit) => Some(&limit.reason),
         }
     }
@@ -134,36 +149,54 @@ impl AgentOutput {
 
     /// Counts a message of the turn that is under way. Each line of a message repeats what the message had
     /// used so far.
-    pub(crate) fn count_message(&mut self, id: &str, tokens: u64) {
-        let known = self.message_tokens.entry(id.to_owned()).or_default();
-        *known = tokens.max(*known);
+    pub(crate) fn count_message(&mut self, id: &str, used: TokenCounts) {
+        let (tokens, weight) = self.messages.entry(id.to_owned()).or_default();
+        *tokens = used.total().max(*tokens);
+        *weight = used.weight().max(*weight);
         self.usage.tokens = self.so_far();
     }
 
     /// A turn has ended, and the program says what it used and cost.
-    pub(crate) fn count_turn(&mut self, tokens: u64, cost_micros: u64) {
-        self.message_tokens.clear();
-        self.ended_tokens = self.ended_tokens.saturating_add(tokens);
-        self.cost_micros = self.cost_micros.saturating_add(cost_micros);
+    pub(crate) fn count_turn(&mut self, turn: EndedTurns) {
+        self.messages.clear();
+        let ended = &mut self.ended;
+        ended.tokens = ended.tokens.saturating_add(turn.tokens);
+        ended.weight = ended.weight.saturating_add(turn.weight);
+        ended.cost_micros = ended.cost_micros.saturating_add(turn.cost_micros);
+        // Rounds up once, over all turns.
+        self.usage.cost_cents = ended.cost_micros.div_ceil(10_000);
         self.usage.turns += 1;
         self.usage.tokens = self.so_far();
-        // Rounds up once, over all turns.
-        self.usage.cost_cents = self.cost_micros.div_ceil(10_000);
     }
 
-    /// The tokens and the cost, in millionths, of the turns that have ended.
-    pub fn ended_turns(&self) -> (u64, u64) {
-        (self.ended_tokens, self.cost_micros)
+    /// The turns that have ended.
+    pub fn ended_turns(&self) -> EndedTurns {
+        self.ended
     }
 
     /// The tokens of the turn that is under way, of which the program has not told the cost.
     pub fn open_tokens(&self) -> u64 {
-        let open = self.message_tokens.values().copied();
+        let open = self.messages.values().map(|(tokens, _)| *tokens);
         open.fold(0, u64::saturating_add)
     }
 
+    /// The same, each token with the price of its kind.
+    pub fn open_weight(&self) -> u64 {
+        let open = self.messages.values().map(|(_, weight)| *weight);
+        open.fold(0, u64::saturating_add)
+    }
+
+    /// The turn that is under way. Its cost is not known.
+    pub fn open_turn(&self) -> EndedTurns {
+        EndedTurns {
+            tokens: self.open_tokens(),
+            weight: self.open_weight(),
+            cost_micros: 0,
+        }
+    }
+
     fn so_far(&self) -> u64 {
-        self.ended_tokens.saturating_add(self.open_tokens())
+        self.ended.tokens.saturating_add(self.open_tokens())
     }
 
     pub(crate) fn note_error(&mut self, message: &str) {
@@ -194,7 +227,13 @@ impl AgentOutput {
         match &self.end {
             Some(ReportedEnd::Failed(reason)) => self.fail_with(Some(failure), &reason.clone()),
             None => self.fail_with(Some(failure), last_words),
-            Some(ReportedEnd::Done | ReportedEnd::Limited(_) | ReportedEnd::NotLoggedIn(_)) => {}
+            Some(
+                ReportedEnd::Done
+                | ReportedEnd::Limited(_)
+                | ReportedEnd::NotLoggedIn(_)
+                | ReportedEnd::OverBudget(_)
+                | ReportedEnd::DoneOverBudget,
+            ) => {}
         }
     }
 

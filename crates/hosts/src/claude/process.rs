@@ -7,8 +7,8 @@ mod wire;
 use crate::agent_process::reset_time;
 use crate::agent_process::service_failure::{self, ServiceFailure};
 use crate::agent_process::{
-    AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, ResetTime,
-    StartOptions,
+    AgentOutput, Conversation, FileAccess, GuardError, GuardInputs, GuardSetup, ReportedEnd,
+    ResetTime, StartOptions,
 };
 
 use super::session_host::FORMAT;
@@ -34,6 +34,7 @@ const EVENTS: [&str; 8] = [
 /// Without a terminal it never asks: it refuses what it would ask about. We never bypass permissions:
 /// root may not, and a worker that bypasses them could write the settings with our hooks.
 pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+    let most = start.most_cents.map(engine::cents);
     let mut words = vec!["-p", "--output-format", "stream-json", "--verbose"];
     let (mode, allowed) = match start.file_access {
         // Shell commands that only read are allowed, too.
@@ -47,6 +48,7 @@ pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
         Conversation::New(id) => ["--session-id", id],
         Conversation::Resume(id) => ["--resume", id],
     });
+    words.extend(most.iter().flat_map(|most| ["--max-budget-usd", most]));
     if !allowed.is_empty() {
         words.extend(["--allowedTools", allowed]);
     }
@@ -99,8 +101,8 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             parent_tool_use_id,
             error: None,
         } => {
-            if let Some((id, tokens)) = message.used() {
-                agent_output.count_message(id, tokens);
+            if let Some((id, used)) = message.used() {
+                agent_output.count_message(id, used);
             }
             said(&message, parent_tool_use_id.is_some(), agent_output);
         }
@@ -138,7 +140,7 @@ fn said(message: &Message, of_subagent: bool, agent_output: &mut AgentOutput) {
 
 /// There may be several results, each with what was used since the one before. The subtype is `success` even for some errors.
 fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
-    agent_output.count_turn(finish.tokens(), finish.cost_micros());
+    agent_output.count_turn(finish.used());
     for denial in &finish.permission_denials {
         if !agent_output.refused_by_us.contains(&denial.tool_use_id) {
             let (call, tool) = (denial.tool_use_id.clone(), denial.tool_name.clone());
@@ -157,6 +159,13 @@ fn finished(finish: &ResultLine, agent_output: &mut AgentOutput) {
         return agent_output.finish();
     }
     let reason = finish.reason();
+    if finish.subtype == "error_max_budget_usd" {
+        agent_output.end = Some(match finish.stop_reason.as_deref() {
+            Some("end_turn") => ReportedEnd::DoneOverBudget,
+            Some(_) | None => ReportedEnd::OverBudget(reason),
+        });
+        return;
+    }
     let by_status = finish.api_error_status.and_then(service_failure::of_status);
     let by_kind = finish.api_error_type.as_deref().and_then(of_kind);
     let by_words = || service_failure::of_message(&reason).filter(|_| finish.is_of_service());

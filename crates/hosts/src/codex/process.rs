@@ -3,7 +3,7 @@
 //! Measured with 0.166.0. `tests/codex` has recorded output.
 
 use super::wire::{Item, OutputLine};
-use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
+use crate::agent_process::{AgentOutput, Conversation, EndedTurns, FileAccess, StartOptions};
 
 /// `codex exec` never asks. Its options go before `resume`, which has no option for the sandbox and does
 /// not remember the earlier one.
@@ -40,9 +40,11 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
         },
         OutputLine::TurnCompleted { usage } => {
             // Each sum is of the whole conversation.
-            agent_output.ended_tokens = 0;
-            let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
-            agent_output.count_turn(tokens, 0);
+            agent_output.ended = EndedTurns::default();
+            agent_output.count_turn(EndedTurns {
+                tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+                ..EndedTurns::default()
+            });
             agent_output.finish();
         }
         OutputLine::TurnFailed { error } => agent_output.fail(&error.message),

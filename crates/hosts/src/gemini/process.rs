@@ -4,7 +4,7 @@
 
 use super::wire::OutputLine;
 use crate::agent_process::service_failure::{self, ServiceFailure};
-use crate::agent_process::{AgentOutput, Conversation, FileAccess, StartOptions};
+use crate::agent_process::{AgentOutput, Conversation, EndedTurns, FileAccess, StartOptions};
 
 /// Without a terminal it never asks: it does not offer tools that need a question.
 pub(super) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
@@ -74,7 +74,10 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             error,
             stats,
         } => {
-            agent_output.count_turn(stats.total_tokens, 0);
+            agent_output.count_turn(EndedTurns {
+                tokens: stats.total_tokens,
+                ..EndedTurns::default()
+            });
             let failed = error.map_or_else(|| status.clone(), |error| error.message);
             if status == "success" {
                 agent_output.finish()

@@ -167,17 +167,24 @@ fn a_cap_holds_up_those_whom_it_is_about() {
         turns: 1,
         tokens: 10,
         cost_cents,
+        estimated_cents: None,
     };
     let claimed = store.claim_queued("one", &[], LONG).unwrap().unwrap();
     let (first, fence) = (claimed.run, claimed.lease.fence);
     let ada = CapScope::User("ada".to_owned());
+    assert_eq!(store.cost_left(&first).unwrap(), None);
     store.set_cap(&ada, 100).unwrap();
+    assert_eq!(store.cost_left(&first).unwrap(), Some(100));
     // The total so far is noted, so the same total twice counts once.
     for cents in [60, 60, 99] {
         store.note_spending(&first, None, used(cents)).unwrap();
     }
     assert_eq!(store.spent_today().unwrap()[0].cents, 99);
     assert!(!store.caps().unwrap()[0].is_reached);
+    assert_eq!(store.cost_left(&first).unwrap(), Some(1));
+    store.set_cap(&CapScope::All, 500).unwrap();
+    assert_eq!(store.cost_left(&first).unwrap(), Some(1), "the least");
+    store.remove_cap(&CapScope::All).unwrap();
     store.note_spending(&first, None, used(100)).unwrap();
     assert!(store.caps().unwrap()[0].is_reached);
     let reached = store.cap_reached(&first).unwrap().unwrap();

@@ -78,6 +78,7 @@ pub enum WorkerUpdate {
     Said(String),
     /// A tool call was refused; the call as far as it is known.
     Refused(String),
+    /// All that it has used and the journal does not have.
     Used(Usage),
     /// It tried to finish and the engine sent it back, with the reason.
     SentBack(String),
@@ -87,7 +88,6 @@ pub enum WorkerUpdate {
 
 /// What a watcher sees of the output.
 struct Shown {
-    usage: Usage,
     doing: Option<String>,
     said: Option<String>,
     refusals: usize,
@@ -99,7 +99,6 @@ impl Shown {
         let mut lines = said.lines().rev().map(str::trim);
         let last = lines.find(|line| !line.is_empty());
         Self {
-            usage: output.usage,
             doing: output.activity.clone(),
             said: last.map(|line| line.chars().take(LONGEST_SAID).collect()),
             refusals: output.refusals(),
@@ -159,9 +158,6 @@ impl OutputListener<'_, '_> {
     /// Reports what differs from before this line.
     fn send_changes(&mut self, before: &Shown) {
         let now = Shown::of(&self.agent_output);
-        if now.usage != before.usage {
-            (self.updates)(WorkerUpdate::Used(now.usage));
-        }
         if let Some(said) = now.said.filter(|said| before.said.as_ref() != Some(said)) {
             (self.updates)(WorkerUpdate::Said(said));
         }
@@ -183,6 +179,7 @@ impl OutputListener<'_, '_> {
     /// Keeps what was used so far, so that it counts whatever ends the process. Does it fit into the budget?
     fn count(&mut self) -> Result<bool, Failure> {
         self.record.used = self.meter.so_far(&self.agent_output);
+        (self.updates)(WorkerUpdate::Used(self.record.used));
         self.record.note_spending(&self.workspace.state)?;
         // Many messages may come at once: then the record is written at the next poll.
         let just_now = |at: Instant| at.elapsed() < COUNT_INTERVAL;
@@ -205,7 +202,8 @@ impl OutputListener<'_, '_> {
         let pipeline = &self.opened.pipeline;
         let spent = engine::overspent_within_turn(pipeline, &stored.run, clock::now(), more);
         self.capped = caps::reached(&self.workspace.state, clock::now())?;
-        Ok(spent.is_none() && self.capped.is_none())
+        let is_unlimited = self.meter.is_unlimited(&self.agent_output);
+        Ok(spent.is_none() && self.capped.is_none() && !is_unlimited)
     }
 
     /// Has a hook of this work called us? Without hooks nothing judges its tools.
@@ -305,10 +303,10 @@ impl OutputReader for OutputListener<'_, '_> {
                 Ok(Continue::Yes)
             }
             Runner::Program(program) => {
-                let before = Shown::of(&self.agent_output);
+                let (before, used) = (Shown::of(&self.agent_output), self.agent_output.usage);
                 program.read_line(line, &mut self.agent_output);
                 self.send_changes(&before);
-                let has_used = self.agent_output.usage != before.usage;
+                let has_used = self.agent_output.usage != used;
                 if has_used && !self.count()? && self.is_mid_turn() {
                     self.over_budget = true;
                     return Ok(Continue::No);

@@ -6,6 +6,9 @@ use hosts::agent_process::AgentOutput;
 
 use super::rates::Rate;
 
+/// A program that limits its own cost is trusted until our estimate is so many times what it may cost.
+const MARGIN: u64 = 3;
+
 /// Counts the use of one piece of work.
 pub struct Meter {
     scope: UsageScope,
@@ -13,8 +16,10 @@ pub struct Meter {
     earlier: Usage,
     /// What the conversation had used before, if its program counts that again.
     before: Usage,
-    /// What a token has cost so far, where the program tells the cost only at the end of a turn.
+    /// What tokens have cost so far, where the program tells the cost only at the end of a turn.
     rate: Option<Rate>,
+    /// What the current process may cost, if its program ends its turn then.
+    most_cents: Option<u64>,
 }
 
 impl Meter {
@@ -24,6 +29,7 @@ impl Meter {
             earlier,
             before: Usage::default(),
             rate,
+            most_cents: None,
         }
     }
 
@@ -32,25 +38,61 @@ impl Meter {
         self.before = before;
     }
 
+    /// The next process may cost this much, and its program ends its turn then.
+    pub fn allow(&mut self, most_cents: Option<u64>) {
+        self.most_cents = most_cents;
+    }
+
+    /// What the current process may cost.
+    pub fn most_cents(&self) -> Option<u64> {
+        self.most_cents
+    }
+
     /// All that is not in the journal, with what the current process has told.
     pub fn so_far(&self, output: &AgentOutput) -> Usage {
         let now = output.usage;
-        let open = output.open_tokens();
-        let estimate = self.rate.map_or(0, |rate| rate.cents(open));
+        let estimate = self.estimate(output);
+        let told = Usage {
+            cost_cents: now.cost_cents.saturating_add(estimate),
+            estimated_cents: Some(estimate).filter(|cents| *cents > 0),
+            ..now
+        };
         Usage {
-            turns: self.earlier.turns.saturating_add(now.turns),
             tokens: match self.scope {
                 UsageScope::Process => self.earlier.tokens.saturating_add(now.tokens),
                 // The program reported nothing, so nothing is known to be added.
                 UsageScope::Conversation if now.tokens == 0 => self.earlier.tokens,
                 UsageScope::Conversation => now.tokens.saturating_sub(self.before.tokens),
             },
-            cost_cents: self
-                .earlier
-                .cost_cents
-                .saturating_add(now.cost_cents)
-                .saturating_add(estimate),
+            ..self.earlier.and(told)
         }
+    }
+
+    /// Does the program let its turn cost far more than it was allowed, by our estimate?
+    pub fn is_unlimited(&self, output: &AgentOutput) -> bool {
+        let left = self.left(output);
+        left.is_some_and(|left| self.by_rate(output) > left.saturating_mul(MARGIN))
+    }
+
+    /// What the turn that is under way has cost. As long as the program has not ended it, it costs less than
+    /// the program was allowed, unless the program does not keep to that.
+    fn estimate(&self, output: &AgentOutput) -> u64 {
+        match self.left(output) {
+            Some(left) if self.is_unlimited(output) => left,
+            Some(left) => self.by_rate(output).min(left.saturating_sub(1)),
+            None => self.by_rate(output),
+        }
+    }
+
+    /// What the turn that is under way may cost.
+    fn left(&self, output: &AgentOutput) -> Option<u64> {
+        let most = self.most_cents;
+        most.map(|most| most.saturating_sub(output.usage.cost_cents))
+    }
+
+    fn by_rate(&self, output: &AgentOutput) -> u64 {
+        let weight = output.open_weight();
+        self.rate.map_or(0, |rate| rate.cents(weight))
     }
 
     /// The current process has ended. A turn that did not end counts, too.

@@ -42,13 +42,25 @@ pub fn limit(report: &ProcessReport) -> Option<&ReportedLimit> {
     }
 }
 
+/// Did the program end its turn at the cost that we allowed? Without any cost the next process would end in the same way.
+pub fn has_passed_budget(report: &ProcessReport) -> bool {
+    let said = matches!(report.agent_output.end, Some(ReportedEnd::OverBudget(_)));
+    let exited = matches!(report.ended, Some(ProcessEnd::Exit(_)));
+    said && exited && report.agent_output.usage.cost_cents > 0
+}
+
 /// Did the program not find the conversation that it had to resume? Then it ends before it starts
 /// to work.
 pub fn is_gone(report: &ProcessReport) -> bool {
     let failed = matches!(report.ended, Some(ProcessEnd::Exit(code)) if code != 0);
     let by_service = matches!(
         report.agent_output.end,
-        Some(ReportedEnd::NotLoggedIn(_) | ReportedEnd::Limited(_))
+        Some(
+            ReportedEnd::NotLoggedIn(_)
+                | ReportedEnd::Limited(_)
+                | ReportedEnd::OverBudget(_)
+                | ReportedEnd::DoneOverBudget
+        )
     );
     failed
         && !by_service
@@ -89,6 +101,12 @@ fn fault(runner: Runner, report: &ProcessReport) -> Option<(Fault, String)> {
             {
                 None
             }
+            // Its program calls it a failure.
+            (Runner::Program(_), Some(ReportedEnd::DoneOverBudget), _)
+                if report.agent_output.conversation_id.is_some() =>
+            {
+                None
+            }
             (Runner::Program(_), Some(ReportedEnd::Limited(limit)), _) => {
                 let reason = &limit.reason;
                 Some((Fault::Limited, format!("{who} must wait: {reason}")))
@@ -96,7 +114,13 @@ fn fault(runner: Runner, report: &ProcessReport) -> Option<(Fault, String)> {
             (Runner::Command | Runner::StandIn, _, _)
             | (
                 Runner::Program(_),
-                Some(ReportedEnd::Done | ReportedEnd::Failed(_) | ReportedEnd::NotLoggedIn(_))
+                Some(
+                    ReportedEnd::Done
+                    | ReportedEnd::Failed(_)
+                    | ReportedEnd::NotLoggedIn(_)
+                    | ReportedEnd::OverBudget(_)
+                    | ReportedEnd::DoneOverBudget,
+                )
                 | None,
                 _,
             ) => crashed(failed(who, &format!("with exit code {code}"), report)),
@@ -212,6 +236,16 @@ mod tests {
             CODEX,
             &nameless,
             "crashed: codex ended with exit code 0: oh",
+        );
+        check(
+            CODEX,
+            &report(exit(1), Some(ReportedEnd::DoneOverBudget)),
+            "stopping, worked true",
+        );
+        check(
+            CODEX,
+            &report(exit(1), Some(ReportedEnd::OverBudget("no".to_owned()))),
+            "crashed: codex ended with exit code 1: no",
         );
         check(
             Runner::Command,

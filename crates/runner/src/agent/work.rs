@@ -15,7 +15,6 @@ use evidence::hold::Hold;
 use hosts::UsageScope;
 use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
 use runtime::briefing;
-use runtime::caps::CapReached;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
@@ -23,6 +22,7 @@ use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, current_exe, ids, work_change};
 
+use super::allowance;
 use super::choice::Runner;
 use super::conversation;
 use super::hooks::HooksOfWorker;
@@ -177,6 +177,22 @@ impl Work<'_, '_> {
     ) -> Result<Option<work_record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
+        if let Some(spending) = self.setup.spending.as_deref()
+            && allowance::ends_own_turn(self.spec.runner)
+        {
+            let used = (self.dispatch.id, meter.total());
+            meter.allow(allowance::most_cents(
+                self.workspace,
+                opened,
+                spending,
+                used,
+            )?);
+        }
+        if meter.most_cents() == Some(0) {
+            let why = allowance::nothing_left(&self.workspace.state)?;
+            self.cut_short(opened, meter.total(), why)?;
+            return Ok(None);
+        }
         let mut report = self.listen(opened, turn, prompt, deadline, meter)?;
         if matches!(turn, Turn::Interrupted { .. }) && verdict::is_gone(&report) {
             let anew = self.begin_anew(meter)?;
@@ -351,7 +367,7 @@ impl Work<'_, '_> {
         deadline: Instant,
         meter: &Meter,
     ) -> Result<ProcessReport, Failure> {
-        let (arguments, expected) = self.command_line(turn);
+        let (arguments, expected) = self.command_line(turn, meter.most_cents());
         let started = ids::key()?;
         let variables = self.variables(started.as_str());
         let folder = tempfile::tempdir().map_err(unheld)?;
@@ -431,7 +447,7 @@ impl Work<'_, '_> {
     }
 
     /// The arguments, and the required conversation id if it is known in advance.
-    fn command_line(&self, turn: &Turn) -> (Vec<String>, Option<String>) {
+    fn command_line(&self, turn: &Turn, most_cents: Option<u64>) -> (Vec<String>, Option<String>) {
         let Runner::Program(program) = self.spec.runner else {
             return (Vec::new(), None);
         };
@@ -447,6 +463,7 @@ impl Work<'_, '_> {
             model: self.spec.model.as_deref(),
             file_access: self.spec.file_access(self.dispatch.reach),
             denied: &self.spec.denied,
+            most_cents,
         };
         let guards = self.spec.guard_setup.arguments.iter().cloned();
         let arguments = guards.chain(program.arguments(&start)).collect();
@@ -470,8 +487,12 @@ impl Work<'_, '_> {
         self.record.used = meter.total();
         self.record.note_spending(&self.workspace.state)?;
         if matches!(self.spec.runner, Runner::Program(_)) {
-            let (tokens, cost) = report.agent_output.ended_turns();
-            rates::learn(&self.workspace.state, &self.service()?, tokens, cost);
+            let (state, service) = (&self.workspace.state, self.service()?);
+            let output = &report.agent_output;
+            rates::learn(state, &service, output.ended_turns());
+            if let Some(most) = meter.most_cents() {
+                rates::bound(state, &service, output.open_turn(), most);
+            }
         }
         Ok(())
     }
@@ -494,13 +515,11 @@ impl Work<'_, '_> {
         if report.was_stopped() || report.fleet_cap.is_some() {
             return Ok(Some(CutReason::Stopped));
         }
-        if let Some(CapReached { what, until }) = &report.capped {
-            let (what, until) = (what.clone(), *until);
-            // A day ends by itself, and a person may raise its cap: the service is not limited.
-            return Ok(Some(match until {
-                Some(_) => CutReason::Stopped,
-                None => CutReason::Capped { what },
-            }));
+        if let Some(cap) = &report.capped {
+            return Ok(Some(allowance::capped(cap.clone())));
+        }
+        if verdict::has_passed_budget(report) {
+            return allowance::nothing_left(&self.workspace.state).map(Some);
         }
         if report.over_budget {
             return Ok(Some(CutReason::OverBudget));

@@ -1,7 +1,10 @@
 //! Work that rests: its service asks to wait, it passed the budget, or an orchestrator was stopped. It goes
 //! on in the same attempt, with its own service or a fallback.
 
-use engine::{Dispatch, EngineEvent, Happening, Reply, ServiceLimit, Standing, Time, WorkEvent};
+use engine::{
+    Dispatch, EngineEvent, Happening, InFlight, Reply, ServiceLimit, Standing, Time, Usage,
+    WorkEvent,
+};
 use runtime::caps::{self, CapReached};
 use runtime::clock;
 use runtime::failure::Failure;
@@ -44,7 +47,7 @@ impl Orchestrator<'_, '_> {
     /// Goes on with rested work whose service works again.
     pub(super) fn wake(&mut self, mut opened: OpenRun) -> Result<OpenRun, Failure> {
         let rests = opened.run().standing == Standing::Going && !self.resting(&opened).is_empty();
-        if !rests || self.cap_reached(&opened)?.is_some() {
+        if !rests || self.is_in_flight(&opened) || self.cap_reached(&opened)?.is_some() {
             return Ok(opened);
         }
         for dispatch in self.resting(&opened) {
@@ -151,6 +154,17 @@ impl Orchestrator<'_, '_> {
             WhenLimited::Leave => Some(DriveEnd::Limited { until, why }),
             WhenLimited::Stay => None,
         })
+    }
+
+    /// Do those at work use up the budget? Then nothing new starts until it is known what they used.
+    pub(super) fn is_in_flight(&self, opened: &OpenRun) -> bool {
+        let more = InFlight {
+            usage: self.spending.in_flight(),
+            driven_ms: 0,
+        };
+        let (pipeline, run) = (&opened.pipeline, opened.run());
+        more.usage != Usage::default()
+            && engine::overspent_with(pipeline, run, clock::now(), more).is_some()
     }
 
     /// Has a cap for all runs been used up? Then nothing new starts: until a day has passed, or until a

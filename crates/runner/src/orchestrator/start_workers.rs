@@ -42,6 +42,9 @@ impl Orchestrator<'_, '_> {
         if let Some(cap) = self.cap_reached(&opened)? {
             return self.rest_for(&opened, cap);
         }
+        if self.is_in_flight(&opened) {
+            return Ok(None);
+        }
         for choice in due {
             match recent.pause(&opened, &choice) {
                 Some((until, why)) if until > now => {

@@ -108,5 +108,5 @@ records! {
     words BindingState { Active = "active", Ended = "ended" }
     struct Override { stage, outcome, reason, by, at }
     struct Grant { used, at, driven_ms }
-    struct Usage { turns, tokens, cost_cents }
+    struct Usage { turns, tokens, cost_cents, estimated_cents }
 }

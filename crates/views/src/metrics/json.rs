@@ -92,5 +92,5 @@ fn spread(spread: &Durations) -> Value {
 }
 
 fn usage(usage: Usage) -> Value {
-    json!({ "turns": usage.turns, "tokens": usage.tokens, "cost_cents": usage.cost_cents })
+    crate::words::usage_json(&usage)
 }

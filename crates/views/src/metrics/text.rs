@@ -99,7 +99,7 @@ impl Metrics {
             cells.extend([
                 number(figures.usage.turns),
                 number(figures.usage.tokens),
-                (Style::Normal, words::cents(figures.usage.cost_cents)),
+                (Style::Normal, engine::cost_text(&figures.usage)),
             ]);
             cells.push(words(&figures.outcomes));
             table.row(cells);

@@ -168,7 +168,7 @@ fn cost(view: &ReportView) -> String {
     for total in &view.agents {
         let cost = match total.usage.cost_cents {
             0 => "–".to_owned(),
-            cents => words::cents(cents),
+            _ => engine::cost_text(&total.usage),
         };
         let _ = writeln!(
             rows,

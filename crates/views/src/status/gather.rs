@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use engine::{
-    Amount, CounterName, Driver, Graph, MemberState, Pipeline, ReviewWork, Run, Stage, StepId,
-    Turn, Work,
+    CounterName, Graph, InFlight, MemberState, Pipeline, ReviewWork, Run, Stage, StepId, Turn, Work,
 };
 
 use super::{
     Approval, ArtifactLine, BudgetLine, BypassLine, CounterLine, DispatchLine, OverrideLine,
-    Resource, ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine, UnguardedLine,
+    ReviewLine, RunContext, SessionLine, StageLine, StatusView, StepLine, UnguardedLine,
 };
 use crate::cause::Causes;
 use crate::facts::RunSpan;
@@ -236,37 +235,9 @@ fn overrides(run: &Run) -> Vec<OverrideLine> {
     run.overrides.iter().map(line).collect()
 }
 
-/// What is limited or was used. When a person continues the run, the whole amount is available again.
+/// What is limited or was used.
 fn budget(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Vec<BudgetLine> {
-    let definition = pipeline.definition();
-    let shares = u64::from(run.grants) + 1;
-    let limit = |amount: &Option<Amount>| {
-        let value = limits::value(amount.as_ref()?, definition, Some(run))?;
-        Some(u64::from(value) * shares)
-    };
-    let elapsed = match run.driver {
-        Driver::Headless => run.driven_ms.unwrap_or(0) / 1000,
-        Driver::Guarded | Driver::ByHand => context.now.since(run.started_at).0,
-    };
-    let budget = &definition.budget;
-    let time = budget.time.map(|time| time.0.saturating_mul(shares));
-    let lines = [
-        (Resource::Turns, run.used.turns, limit(&budget.turns)),
-        (Resource::Tokens, run.used.tokens, limit(&budget.tokens)),
-        (
-            Resource::CostCents,
-            run.used.cost_cents,
-            limit(&budget.cost_cents),
-        ),
-        (
-            Resource::Time,
-            if time.is_some() { elapsed } else { 0 },
-            time,
-        ),
-    ];
-    let counts = |(_, used, limit): &(Resource, u64, Option<u64>)| *used > 0 || limit.is_some();
-    let lines = lines.into_iter().filter(counts);
-    lines
-        .map(|(what, used, limit)| BudgetLine { what, used, limit })
-        .collect()
+    let lines = engine::budget_lines(pipeline, run, context.now, InFlight::default());
+    let counts = |line: &BudgetLine| line.used > 0 || line.limit.is_some();
+    lines.filter(counts).collect()
 }

@@ -258,5 +258,10 @@ fn budget(line: &BudgetLine) -> Value {
         Resource::CostCents => "cost_cents",
         Resource::Time => "seconds",
     };
-    json!({ "what": what, "used": line.used, "limit": line.limit })
+    json!({
+        "what": what,
+        "used": line.used,
+        "limit": line.limit,
+        "estimated": line.is_estimate,
+    })
 }

@@ -146,7 +146,7 @@ fn beginnings() -> Vec<Fact> {
 #[rustfmt::skip]
 fn works() -> Vec<Fact> {
     let (plan, content) = (artifact_name("plan"), hash(0xa1));
-    let usage = Usage { turns: 1, tokens: 200, cost_cents: 105 };
+    let usage = Usage { turns: 1, tokens: 200, cost_cents: 105, estimated_cents: None };
     let (step, fault) = (step_id("tasks"), Fault::Crashed);
     vec![
         dispatch(Duty::Work),
@@ -225,7 +225,7 @@ fn faults() -> Vec<Fact> {
         Fact::Held { holds: 2 },
         Fact::Abandoned,
         Fact::WentStale,
-        Fact::OverBudget { what: "40 of 40 turns".to_owned() },
+        Fact::OverBudget { what: "turns 40 of 40".to_owned() },
         Fact::Halted { reason: "somebody removed `loop.json`".to_owned() },
         Fact::Unguarded(unguarded()),
         Fact::AcceptedUnguarded { number: 2 },
@@ -337,7 +337,7 @@ fn every_fact_has_its_sentence() {
         the session tried to stop and was held (hold 2)
         the session stopped before the work was done
         nothing happened for longer than the time to live
-        the budget is used up: 40 of 40 turns
+        the budget is used up: turns 40 of 40
         the run was stopped: somebody removed `loop.json`
         UNGUARDED from 2026-08-22T10:00:00Z to 2026-08-22T10:01:01Z: 3 calls of Bash that no hook saw
         a person accepted 2 pieces of unguarded work
@@ -423,7 +423,7 @@ fn every_fact_has_its_kind_and_all_that_it_says() {
         {"kind":"held","holds":2}
         {"kind":"abandoned"}
         {"kind":"went_stale"}
-        {"kind":"over_budget","what":"40 of 40 turns"}
+        {"kind":"over_budget","what":"turns 40 of 40"}
         {"kind":"halted","reason":"somebody removed `loop.json`"}
         {"kind":"unguarded","witness":"transcript","what":"3 calls of Bash that no hook saw","from":"2026-08-22T10:00:00Z","until":"2026-08-22T10:01:01Z"}
         {"kind":"accepted_unguarded","number":2}

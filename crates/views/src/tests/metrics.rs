@@ -14,6 +14,7 @@ const USED: Usage = Usage {
     turns: 2,
     tokens: 1_200,
     cost_cents: 25,
+    estimated_cents: None,
 };
 
 impl Play {

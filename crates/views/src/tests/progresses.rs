@@ -32,6 +32,7 @@ fn at_work(number: u32, agent: &str, action: &str) -> AtWork {
             turns: 3,
             tokens: 1200,
             cost_cents: 7,
+            estimated_cents: None,
         },
     }
 }

@@ -92,6 +92,7 @@ pub(crate) fn reviewed() -> Run {
         turns: 12,
         tokens: 34_000,
         cost_cents: 105,
+        estimated_cents: None,
     };
     run
 }
@@ -430,12 +431,14 @@ fn a_status_as_json() {
             {
               "what": "turns",
               "used": 0,
-              "limit": 40
+              "limit": 40,
+              "estimated": false
             },
             {
               "what": "cost_cents",
               "used": 0,
-              "limit": 500
+              "limit": 500,
+              "estimated": false
             }
           ],
           "started_at": "2026-08-22T10:00:00Z",

@@ -56,7 +56,7 @@ fn results(figures: &Metrics) -> Markup {
             @if let Some(median) = runs.time.median() { (tile("median time to complete", &duration(median))) }
             @if runs.usage.tokens > 0 { (tile("tokens", &runs.usage.tokens.to_string())) }
             @if runs.usage.cost_cents > 0 {
-                (tile("cost", &format!("{}.{:02}", runs.usage.cost_cents / 100, runs.usage.cost_cents % 100)))
+                (tile("cost", &engine::cost_text(&runs.usage)))
             }
             @if runs.overridden > 0 { (tile("runs with overrides", &runs.overridden.to_string())) }
         }

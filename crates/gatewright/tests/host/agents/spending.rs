@@ -109,3 +109,64 @@ fn workers_at_once_are_counted_together() {
     world.resume().succeeds();
     assert_eq!(cents(&world), [33, 33, 33]);
 }
+
+/// One agent makes one thing.
+fn once(budget: &str) -> String {
+    format!(
+        r#"
+name   = "once"
+about  = "Have one agent make one thing."
+start  = "one"
+budget = {{ cost = "{budget}" }}
+
+[artifacts.made]
+path   = "one.md"
+format = "text"
+
+[stages.one]
+agent   = "maker"
+runner  = "claude"
+leaves  = ["made"]
+on.done = "complete"
+
+[stages.complete]
+end = "completed"
+"#
+    )
+}
+
+#[test]
+fn the_first_turn_of_all_ends_within_the_turn_when_the_budget_is_used_up() {
+    let on_and_on = (0..5).map(|_| dear(bash("echo more >> trace")));
+    let makes = [dear(bash("echo text > one.md")), dear(say("MADE"))];
+    let maker = Actor::new(&you_are("maker"), on_and_on.chain(makes));
+    let world = World::with(&once("0.50"), [maker]);
+    let ran = world.run("pipeline.toml", &[]).exits(6);
+    // No turn has ended yet, so nobody but the program knows what its tokens cost. Three answers cost 0.48.
+    assert!(ran.stdout.contains("cost 0.65 of 0.50"), "{ran}");
+    assert_eq!(world.facts("ended").len(), 0, "its work is open");
+    assert_eq!(world.facts("cut_short")[0]["used"]["cost_cents"], 65);
+    world.type_in(&["answer", RUN, "continue"]).succeeds();
+    let ran = world.resume().succeeds();
+    assert_eq!(cents(&world), [49], "the same amount again\n{ran}");
+    assert_eq!(world.facts("admitted").len(), 1, "in the same attempt");
+    assert_eq!(world.conversations(&you_are("maker")).len(), 1);
+}
+
+#[test]
+fn a_cap_of_the_machine_ends_the_first_turn_of_all_and_its_raise_goes_on() {
+    let on_and_on = (0..2).map(|_| dear(bash("echo more >> trace")));
+    let makes = [dear(bash("echo text > one.md")), dear(say("MADE"))];
+    let maker = Actor::new(&you_are("maker"), on_and_on.chain(makes));
+    let world = World::with(&once("9.00"), [maker]);
+    world
+        .type_in(&["caps", "--machine", "cost=0.30"])
+        .succeeds();
+    let ran = world.run("pipeline.toml", &[]).exits(6);
+    assert!(ran.stdout.contains("cost 0.33 of 0.30"), "{ran}");
+    assert_eq!(world.facts("ended").len(), 0, "its work is open");
+    world.type_in(&["caps", "--machine", "none"]).succeeds();
+    world.type_in(&["answer", RUN, "continue"]).succeeds();
+    world.resume().succeeds();
+    assert_eq!(world.facts("admitted").len(), 1, "in the same attempt");
+}

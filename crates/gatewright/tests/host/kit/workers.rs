@@ -217,7 +217,10 @@ fn a_service_that_says_no_is_not_the_workers_fault() {
                 Some(ReportedEnd::Limited(_)) => "limited",
                 Some(ReportedEnd::NotLoggedIn(_)) => "not logged in",
                 Some(ReportedEnd::Failed(_)) => "failed",
-                Some(ReportedEnd::Done) | None => "something else",
+                Some(
+                    ReportedEnd::Done | ReportedEnd::OverBudget(_) | ReportedEnd::DoneOverBudget,
+                )
+                | None => "something else",
             };
             assert_eq!(told, wanted, "{program:?} {status}\n{ran}");
         }

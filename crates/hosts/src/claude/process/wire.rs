@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::agent_process::reset_time;
+use crate::agent_process::{EndedTurns, TokenCounts, reset_time};
 
 /// One line of `claude -p --output-format stream-json --verbose`.
 #[derive(Deserialize)]
@@ -52,17 +52,26 @@ struct MessageUsage {
     output_tokens: u64,
     cache_read_input_tokens: u64,
     cache_creation_input_tokens: u64,
+    cache_creation: Option<CacheCreation>,
+}
+
+/// What was written to the cache, by how long it is kept.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: u64,
 }
 
 impl MessageUsage {
-    fn tokens(&self) -> u64 {
-        let all = [
-            self.input_tokens,
-            self.output_tokens,
-            self.cache_read_input_tokens,
-            self.cache_creation_input_tokens,
-        ];
-        all.into_iter().fold(0, u64::saturating_add)
+    fn counts(&self) -> TokenCounts {
+        let kept = self.cache_creation.as_ref();
+        TokenCounts {
+            input: self.input_tokens,
+            output: self.output_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+            long_cache_write: kept.map_or(0, |kept| kept.ephemeral_1h_input_tokens),
+        }
     }
 }
 
@@ -99,9 +108,9 @@ impl Default for Content {
 
 impl Message {
     /// Its id, and the tokens that it has used so far.
-    pub(super) fn used(&self) -> Option<(&str, u64)> {
+    pub(super) fn used(&self) -> Option<(&str, TokenCounts)> {
         let usage = self.usage.as_ref().filter(|_| !self.id.is_empty())?;
-        Some((&self.id, usage.tokens()))
+        Some((&self.id, usage.counts()))
     }
 
     pub(super) fn blocks(&self) -> Vec<Block> {
@@ -196,6 +205,8 @@ pub(super) struct ResultLine {
     pub is_error: bool,
     pub result: Option<String>,
     pub terminal_reason: Option<String>,
+    /// How the last message of the model ended.
+    pub stop_reason: Option<String>,
     pub total_cost_usd: f64,
     pub api_error_status: Option<u64>,
     pub api_error_type: Option<String>,
@@ -215,30 +226,50 @@ struct ModelUsage {
     output_tokens: u64,
     cache_read_input_tokens: u64,
     cache_creation_input_tokens: u64,
+    #[serde(rename = "cacheCreationEphemeral1hInputTokens")]
+    long_cache_creation_input_tokens: u64,
     #[serde(rename = "costUSD")]
     cost_usd: f64,
 }
 
+impl ModelUsage {
+    fn counts(&self) -> TokenCounts {
+        TokenCounts {
+            input: self.input_tokens,
+            output: self.output_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+            long_cache_write: self.long_cache_creation_input_tokens,
+        }
+    }
+}
+
 impl ResultLine {
-    /// The tokens since the result before. A version that does not say it by model names those of the turn.
-    pub(super) fn tokens(&self) -> u64 {
-        let Some(by_model) = &self.model_usage_since_last_result else {
-            return self.usage.tokens();
+    /// What was used since the result before.
+    pub(super) fn used(&self) -> EndedTurns {
+        let counts = self.counts();
+        let sum = |number: fn(TokenCounts) -> u64| {
+            let each = counts.iter().copied().map(number);
+            each.fold(0, u64::saturating_add)
         };
-        let all = by_model.values().flat_map(|usage| {
-            [
-                usage.input_tokens,
-                usage.output_tokens,
-                usage.cache_read_input_tokens,
-                usage.cache_creation_input_tokens,
-            ]
-        });
-        all.fold(0, u64::saturating_add)
+        EndedTurns {
+            tokens: sum(TokenCounts::total),
+            weight: sum(TokenCounts::weight),
+            cost_micros: self.cost_micros(),
+        }
+    }
+
+    /// The tokens by model. A version that does not say that names those of the turn.
+    fn counts(&self) -> Vec<TokenCounts> {
+        match &self.model_usage_since_last_result {
+            Some(by_model) => by_model.values().map(ModelUsage::counts).collect(),
+            None => vec![self.usage.counts()],
+        }
     }
 
     /// The cost since the result before, in millionths. A version that does not say it names the cost of the
     /// whole conversation: rather too much than too little.
-    pub(super) fn cost_micros(&self) -> u64 {
+    fn cost_micros(&self) -> u64 {
         match &self.model_usage_since_last_result {
             Some(by_model) => {
                 let each = by_model.values().map(|usage| micros(usage.cost_usd));

@@ -108,12 +108,14 @@ fn the_command_line_says_what_the_worker_may_do_and_which_conversation_it_is() {
         model: None,
         file_access,
         denied: &[],
+        most_cents: None,
     };
     let goes_on = |file_access| StartOptions {
         conversation: Conversation::Resume(id),
         model: Some("m"),
         file_access,
         denied: &[],
+        most_cents: None,
     };
     let codex = "exec --json --skip-git-repo-check -s";
     let both = "--approval-mode";
@@ -147,6 +149,7 @@ fn claude_may_do_what_its_stage_says_and_no_more() {
             model: None,
             file_access,
             denied,
+            most_cents: None,
         };
         Program::Claude.arguments(&start).join(" ")
     };
@@ -180,9 +183,16 @@ fn claude_may_do_what_its_stage_says_and_no_more() {
         model: Some("m"),
         file_access: FileAccess::ArtifactsOnly,
         denied: &[],
+        most_cents: None,
     };
     let expected = format!("{same} acceptEdits --model m --resume {id}");
     assert_eq!(Program::Claude.arguments(&goes_on).join(" "), expected);
+    let limited = StartOptions {
+        most_cents: Some(50),
+        ..goes_on
+    };
+    let expected = format!("{expected} --max-budget-usd 0.50");
+    assert_eq!(Program::Claude.arguments(&limited).join(" "), expected);
 }
 
 #[test]
@@ -299,6 +309,7 @@ fn a_trouble_that_only_the_exit_code_or_the_last_words_tell_is_known() {
             Some(ReportedEnd::Failed(_)) => "failed",
             Some(ReportedEnd::Limited(_)) => "limited",
             Some(ReportedEnd::NotLoggedIn(_)) => "not logged in",
+            Some(ReportedEnd::OverBudget(_) | ReportedEnd::DoneOverBudget) => "over budget",
         };
         assert_eq!(told, expected, "{program:?} {code} {last_words}");
     }
@@ -367,4 +378,53 @@ fn what_claude_itself_refuses_its_agent_is_told_apart_from_our_refusals() {
     let refused = agent_output.refused_tools();
     assert_eq!(refused.as_deref(), Some("WebFetch, Write (2 times)"));
     assert_eq!(AgentOutput::default().refused_tools(), None);
+}
+
+#[test]
+fn claude_ends_its_turn_at_its_cost_limit_and_says_so() {
+    let text = include_str!("../../claude-code/result.error_max_budget_usd.json");
+    let told = agent_output(Program::Claude, text.replace('\n', "").as_bytes());
+    let expected = ReportedEnd::OverBudget("Reached maximum budget ($0.01)".to_owned());
+    assert_eq!(told.end, Some(expected));
+    assert_eq!(told.usage.cost_cents, 5);
+}
+
+#[test]
+fn tokens_that_are_read_from_the_cache_weigh_less() {
+    let line = |id: &str, usage: &str| {
+        format!(r#"{{"type":"assistant","message":{{"id":"{id}","usage":{{{usage}}}}}}}"#)
+    };
+    let weight = |usage: &str| {
+        let output = agent_output(Program::Claude, line("m", usage).as_bytes());
+        assert_eq!(output.open_tokens(), 1000, "{usage}");
+        output.open_weight()
+    };
+    let input = weight(r#""input_tokens":1000"#);
+    assert_eq!(weight(r#""cache_read_input_tokens":1000"#) * 10, input);
+    assert_eq!(weight(r#""output_tokens":1000"#), input * 5);
+    assert_eq!(
+        weight(r#""cache_creation_input_tokens":1000"#) * 4,
+        input * 5
+    );
+    let kept =
+        r#""cache_creation_input_tokens":1000,"cache_creation":{"ephemeral_1h_input_tokens":1000}"#;
+    assert_eq!(weight(kept), input * 2);
+}
+
+#[test]
+fn tokens_from_the_cache_and_thoughts_are_part_of_the_others_and_count_once() {
+    let codex = r#"{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens":900,"cache_write_input_tokens":50,"output_tokens":100,"reasoning_output_tokens":60}}"#;
+    let told = agent_output(Program::Codex, codex.as_bytes());
+    assert_eq!((told.usage.turns, told.usage.tokens), (1, 1100));
+    // Thoughts are in the total alone.
+    let stats =
+        r#""total_tokens":1160,"input_tokens":1000,"output_tokens":100,"cached":900,"input":100"#;
+    let gemini = format!(
+        r#"{{"type":"result","status":"success","stats":{{{stats},"models":{{"a":{{{stats}}}}}}}}}"#
+    );
+    let told = agent_output(Program::Gemini, gemini.as_bytes());
+    assert_eq!((told.usage.turns, told.usage.tokens), (1, 1160));
+    for cents in [told.usage.cost_cents, told.ended_turns().cost_micros] {
+        assert_eq!(cents, 0, "it tells no cost, and none is made up");
+    }
 }

@@ -134,6 +134,7 @@ impl Crew {
             model: None,
             file_access,
             denied: &[],
+            most_cents: None,
         };
         let command = self
             .project
