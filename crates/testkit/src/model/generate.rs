@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::protocol::{Messages, Tools, WRITTEN, call_as};
+use super::protocol::{Messages, THOUGHT, Tools, WRITTEN, call_as};
 use super::script::{Block, Speech};
 
 const TOOLS: Tools = Tools {
@@ -68,7 +68,9 @@ pub(super) fn answer(speech: &Speech) -> Value {
         "candidates": [{ "content": content, "finishReason": "STOP", "index": 0 }],
         "usageMetadata": {
             "promptTokenCount": speech.input_tokens,
-            "candidatesTokenCount": WRITTEN,
+            "cachedContentTokenCount": speech.input_tokens / 2,
+            "candidatesTokenCount": WRITTEN - THOUGHT,
+            "thoughtsTokenCount": THOUGHT,
             "totalTokenCount": speech.input_tokens + WRITTEN,
         },
         "modelVersion": "scripted",

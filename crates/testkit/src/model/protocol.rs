@@ -14,6 +14,9 @@ use super::{generate, responses};
 /// How many tokens every answer has.
 pub(super) const WRITTEN: u64 = 5;
 
+/// Those of them that it thought.
+pub(super) const THOUGHT: u64 = 2;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     /// Claude Code's.

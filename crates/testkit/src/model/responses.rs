@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, event_text, unique};
-use super::protocol::{Messages, Tools, WRITTEN, call_as};
+use super::protocol::{Messages, THOUGHT, Tools, WRITTEN, call_as};
 use super::script::{Block, Speech};
 
 const TOOLS: Tools = Tools {
@@ -72,9 +72,9 @@ pub(super) fn answer(speech: &Speech) -> Answer {
         .map(|block| json!({ "type": "response.output_item.done", "item": item(block) }));
     let usage = json!({
         "input_tokens": speech.input_tokens,
-        "input_tokens_details": null,
+        "input_tokens_details": { "cached_tokens": speech.input_tokens / 2 },
         "output_tokens": WRITTEN,
-        "output_tokens_details": null,
+        "output_tokens_details": { "reasoning_tokens": THOUGHT },
         "total_tokens": speech.input_tokens + WRITTEN,
     });
     let response = json!({ "id": id, "usage": usage });

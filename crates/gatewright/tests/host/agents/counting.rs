@@ -52,6 +52,7 @@ fn a_conversation_that_goes_on_is_counted_once_and_the_budget_stops_before_the_n
             .iter()
             .map(|fact| fact["used"]["tokens"].as_u64())
             .collect();
+        // Each program names tokens of the cache and thoughts apart, too: they are part of the others.
         assert_eq!(tokens, [Some(30), Some(30)], "{runner}\n{ran}");
         assert_eq!(world.facts("admitted").len(), 2, "{runner}");
         world.type_in(&["answer", RUN, "continue"]).succeeds();
