@@ -137,6 +137,7 @@ impl DriveArguments {
             place: self.place.place(),
             deliver: self.place.deliver(),
             not_before: None,
+            fleet: None,
         }
     }
 }

@@ -89,7 +89,7 @@ impl From<&Failure> for Exit {
             FailureKind::Usage => Self::Usage,
             FailureKind::Refused | FailureKind::Settings => Self::No,
             FailureKind::NotFound => Self::NotFound,
-            FailureKind::Environment => Self::Outside,
+            FailureKind::Environment | FailureKind::Unreachable => Self::Outside,
             FailureKind::Store => Self::Store,
             FailureKind::Bug => Self::Bug,
         }

@@ -5,10 +5,10 @@ use tokio_postgres::types::Type;
 
 use crate::backend::Postgres;
 use crate::link::Value;
-use crate::rows::{signed, unsigned};
+use crate::rows::{amount, signed, unsigned};
 
 const TODAY: &str = "
-    SELECT person, project, account, sum(cost)::bigint AS cost, sum(tokens)::bigint AS tokens, count(*) AS runs
+    SELECT person, project, account, sum(cost)::bigint AS cost, sum(tokens)::bigint AS tokens, count(DISTINCT run) AS runs
     FROM gatewright.spending WHERE day = gatewright.today() GROUP BY person, project, account
     ORDER BY cost DESC, person, project, account";
 const CAPS: &str = "
@@ -87,8 +87,8 @@ impl Postgres {
                 person: link.get(row, "person")?,
                 project: link.get(row, "project")?,
                 account: Some(account).filter(|account| !account.is_empty()),
-                cents: unsigned(link.get(row, "cost")?),
-                tokens: unsigned(link.get(row, "tokens")?),
+                cents: amount(link.get(row, "cost")?),
+                tokens: amount(link.get(row, "tokens")?),
                 runs: unsigned(link.get(row, "runs")?),
             })
         });

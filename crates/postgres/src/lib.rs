@@ -47,6 +47,6 @@ pub use backend::Postgres;
 pub use caps::{CapScope, FleetCap, SpentToday};
 pub use fleet_status::{FleetRun, FleetStatus, HeldLease, MachineRow, WorkerRow};
 pub use machines::{Joined, Machine, WorkerSign};
-pub use queue::{Claimed, FleetWait, LetGo, Placement, QueueWatch, QueuedRow};
+pub use queue::{Claimed, FleetWait, LetGo, Placement, QueueWatch, QueuedRow, Requeued};
 pub use schema::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE, SetUp, set_up};
 pub use shipping::ShippedCopies;

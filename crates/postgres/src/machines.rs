@@ -11,10 +11,7 @@ use crate::link::{Link, Value};
 const NOW: &str = "SELECT gatewright.now_ms() AS now";
 const JOIN: &str = "SELECT given_name FROM gatewright.join_machine($1, $2, $3, $4, $5)";
 const LEAVE: &str = "DELETE FROM gatewright.machines WHERE id = $1 RETURNING name";
-const SIGN: &str = "
-    INSERT INTO gatewright.workers (machine, process, version, labels, started_at, seen_at)
-    VALUES ($1, $2, $3, $4, gatewright.now_ms(), gatewright.now_ms())
-    ON CONFLICT (machine, process) DO UPDATE SET seen_at = EXCLUDED.seen_at, labels = EXCLUDED.labels";
+const SIGN: &str = "SELECT gatewright.worker_is_there($1, $2, $3, $4, $5)";
 const WORKER_ENDS: &str = "DELETE FROM gatewright.workers WHERE machine = $1 AND process = $2";
 
 /// A machine as it joins.
@@ -46,6 +43,8 @@ pub struct WorkerSign<'a> {
     pub process: &'a str,
     pub labels: &'a [String],
     pub version: &'a str,
+    /// How far its machine's clock is ahead of the database's, if it was measured lately.
+    pub skew: Option<i64>,
 }
 
 impl Postgres {
@@ -75,13 +74,19 @@ impl Postgres {
         row.map(|row| self.link.get(&row, "name")).transpose()
     }
 
-    /// Tells that a worker is there. It calls this again and again.
+    /// How far this machine's clock is ahead of the database's, in milliseconds.
+    pub fn clock_skew(&self) -> Result<i64, Error> {
+        skew(&self.link)
+    }
+
+    /// Tells that a worker is there, and its machine. It calls this again and again.
     pub fn worker_is_there(&self, sign: &WorkerSign<'_>) -> Result<(), Error> {
-        let values: [Value<'_>; 4] = [
+        let values: [Value<'_>; 5] = [
             (&sign.machine, Type::TEXT),
             (&sign.process, Type::TEXT),
             (&sign.version, Type::TEXT),
             (&sign.labels, Type::TEXT_ARRAY),
+            (&sign.skew, Type::INT8),
         ];
         self.link.rows("register a worker", SIGN, &values).map(drop)
     }

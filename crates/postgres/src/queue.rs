@@ -6,29 +6,42 @@
 use std::time::Duration;
 
 use engine::{RunId, Status, Time};
-use store::{Error, Lease};
+use store::{Error, Fence, Lease};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::address::Address;
 use crate::backend::Postgres;
 use crate::link::{Link, Purpose, Value};
-use crate::rows::{self, signed, unsigned};
+use crate::rows::{self, FenceColumns, signed, unsigned};
 
 const ENQUEUE: &str = "SELECT gatewright.enqueue($1, $2, $3, $4, $5, $6, $7)";
-const CLAIM: &str = "SELECT run, holder, fence, claim, until, settings, tree FROM gatewright.claim_queued($1, $2, $3, $4)";
-const LEAVE: &str = "SELECT gatewright.leave_queued($1, $2, $3, $4, $5)";
+const CLAIM: &str = "SELECT run, holder, fence, claim, until, settings, tree FROM gatewright.claim_queued($1, $2, $3, $4, $5)";
+const LEAVE: &str = "SELECT gatewright.leave_queued($1, $2, $3, $4, $5, $6, $7)";
+const END: &str = "SELECT gatewright.end_queued($1, $2, $3)";
+/// A run that is not over and has no place was stored by a start that did not come to its end.
 const QUEUED: &str = "
-    SELECT q.run, q.project, q.task, q.stage, q.status, q.labels, q.account, q.person, q.driven_by, q.set_aside,
-        q.is_left, q.is_account_full, q.capped_by, q.not_before - gatewright.now_ms() AS remaining,
-        (SELECT count(*) FROM gatewright.machines m WHERE q.labels <@ m.labels) AS fitting
-    FROM gatewright.queue_now q WHERE q.status NOT IN ('completed', 'failed', 'cancelled')
-    ORDER BY q.driven_by IS NULL, q.driven_of_project, q.place";
+    SELECT r.id AS run, r.project, r.task, r.stage, r.status, coalesce(q.labels, '{}') AS labels, q.account,
+        coalesce(q.person, '') AS person, q.driven_by, q.set_aside, coalesce(q.is_left, false) AS is_left,
+        coalesce(q.is_account_full, false) AS is_account_full, q.capped_by, q.run IS NULL AS is_unqueued,
+        coalesce(q.not_before, 0) - gatewright.now_ms() AS remaining, p.last_failure,
+        gatewright.machines_with(coalesce(q.labels, '{}')) AS fitting,
+        gatewright.workers_with(coalesce(q.labels, '{}')) AS workers
+    FROM gatewright.runs r LEFT JOIN gatewright.queue_now q ON q.run = r.id LEFT JOIN gatewright.queue p ON p.run = r.id
+    WHERE r.status NOT IN ('completed', 'failed', 'cancelled')
+    ORDER BY q.driven_by IS NULL, q.driven_of_project, q.place, r.number";
 const REQUEUE: &str = "
-    UPDATE gatewright.queue SET set_aside = NULL, tries = 0, left_at = NULL, not_before = 0, last_failure = NULL
-    WHERE run = $1 RETURNING pg_notify('gatewright_queue', run)";
+    WITH before AS (
+        SELECT q.run, CASE WHEN r.lease_until > gatewright.now_ms() THEN r.lease_holder END AS driven_by
+        FROM gatewright.queue q JOIN gatewright.runs r ON r.id = q.run WHERE q.run = $1
+    ), changed AS (
+        UPDATE gatewright.queue q SET set_aside = NULL, tries = 0, left_at = NULL, not_before = 0, last_failure = NULL
+        FROM before WHERE q.run = before.run AND before.driven_by IS NULL
+        RETURNING pg_notify('gatewright_queue', q.run)
+    )
+    SELECT before.driven_by, (SELECT count(*) FROM changed) AS changed FROM before";
 const DEQUEUE: &str = "DELETE FROM gatewright.queue WHERE run = $1";
-const FITTING: &str = "SELECT count(*) AS fitting FROM gatewright.machines WHERE $1 <@ labels";
+const FITTING: &str = "SELECT gatewright.machines_with($1) AS fitting";
 
 /// A run that was taken so often, and whose lease expired each time, is set aside.
 const MOST_TRIES: i32 = 5;
@@ -70,6 +83,8 @@ pub enum LetGo<'a> {
     For(Duration),
     /// It could not be driven, for this reason. After some tries it is set aside.
     Failed { why: &'a str, delay: Duration },
+    /// The database was away: the run has nothing to do with it, and the try does not count.
+    Outage { why: &'a str, delay: Duration },
 }
 
 /// A queued run that is not over, and what keeps it from being taken.
@@ -106,9 +121,29 @@ pub enum FleetWait {
     Cap {
         cap: String,
     },
-    Until(Duration),
-    /// The next free worker with its labels takes it.
-    Worker,
+    /// It could not be driven the last time, for this reason, if there is one.
+    Until {
+        wait: Duration,
+        failure: Option<String>,
+    },
+    /// The next free worker with its labels takes it. So many are there now.
+    Worker {
+        live: u64,
+    },
+    /// Its start did not come to its end: a person puts it into the queue.
+    Unqueued,
+}
+
+/// What became of a run that a person wants to be driven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Requeued {
+    /// The next free worker takes it.
+    Free,
+    /// Somebody drives it.
+    Driven {
+        holder: String,
+    },
+    NotQueued,
 }
 
 impl Postgres {
@@ -138,12 +173,25 @@ impl Postgres {
         labels: &[String],
         term: Duration,
     ) -> Result<Option<Claimed>, Error> {
+        self.claim_queued_besides(holder, labels, term, &[])
+    }
+
+    /// The same, and none of the runs that the holder drives already: its lease of one may have expired.
+    pub fn claim_queued_besides(
+        &self,
+        holder: &str,
+        labels: &[String],
+        term: Duration,
+        driven: &[RunId],
+    ) -> Result<Option<Claimed>, Error> {
         let term = millis(term);
-        let values: [Value<'_>; 4] = [
+        let driven: Vec<&str> = driven.iter().map(RunId::as_str).collect();
+        let values: [Value<'_>; 5] = [
             (&holder, Type::TEXT),
             (&labels, Type::TEXT_ARRAY),
             (&term, Type::INT8),
             (&MOST_TRIES, Type::INT4),
+            (&driven, Type::TEXT_ARRAY),
         ];
         let Some(row) = self.link.row("claim a queued run", CLAIM, &values)? else {
             return Ok(None);
@@ -166,22 +214,39 @@ impl Postgres {
         }))
     }
 
-    /// Lets go of a run in order: its tries do not count. If somebody else than this holder has it now, nothing changes.
-    pub fn leave_queued(&self, run: &RunId, holder: &str, how: LetGo<'_>) -> Result<(), Error> {
-        let (version, delay, failure) = match how {
-            LetGo::Free => (None, 0, None),
-            LetGo::UntilItChanges { version } => (Some(signed(version)), 0, None),
-            LetGo::For(delay) => (None, millis(delay), None),
-            LetGo::Failed { why, delay } => (None, millis(delay), Some(why)),
+    /// Lets go of a run and of its lease. If somebody has claimed it since, nothing changes.
+    pub fn leave_queued(&self, run: &RunId, fence: Fence, how: LetGo<'_>) -> Result<(), Error> {
+        let (version, delay, tries, failure) = match how {
+            LetGo::Free => (None, 0, "forgotten", None),
+            LetGo::UntilItChanges { version } => (Some(signed(version)), 0, "forgotten", None),
+            LetGo::For(delay) => (None, millis(delay), "forgotten", None),
+            LetGo::Failed { why, delay } => (None, millis(delay), "kept", Some(why)),
+            LetGo::Outage { why, delay } => (None, millis(delay), "not counted", Some(why)),
         };
-        let values: [Value<'_>; 5] = [
+        let fence = FenceColumns::of(Some(fence));
+        let values: [Value<'_>; 7] = [
             (&run.as_str(), Type::TEXT),
-            (&holder, Type::TEXT),
+            (&fence.number, Type::INT8),
+            (&fence.claim(), Type::BYTEA),
             (&version, Type::INT8),
             (&delay, Type::INT8),
+            (&tries, Type::TEXT),
             (&failure, Type::TEXT),
         ];
         self.link.rows("leave a run", LEAVE, &values).map(drop)
+    }
+
+    /// Takes a run out of the queue that is over and delivered, with its lease. If somebody has claimed it since,
+    /// nothing changes.
+    pub fn end_queued(&self, run: &RunId, fence: Fence) -> Result<(), Error> {
+        let fence = FenceColumns::of(Some(fence));
+        let values: [Value<'_>; 3] = [
+            (&run.as_str(), Type::TEXT),
+            (&fence.number, Type::INT8),
+            (&fence.claim(), Type::BYTEA),
+        ];
+        let doing = "take a run out of the queue";
+        self.link.rows(doing, END, &values).map(drop)
     }
 
     /// The queue, in the order in which its runs are taken.
@@ -214,7 +279,9 @@ impl Postgres {
         let status: String = link.get(row, "status")?;
         let is_left: bool = link.get(row, "is_left")?;
         let is_full: bool = link.get(row, "is_account_full")?;
-        Ok(if let Some(holder) = link.get(row, "driven_by")? {
+        Ok(if link.get(row, "is_unqueued")? {
+            FleetWait::Unqueued
+        } else if let Some(holder) = link.get(row, "driven_by")? {
             FleetWait::Driven { holder }
         } else if let Some(why) = link.get(row, "set_aside")? {
             FleetWait::SetAside { why }
@@ -225,19 +292,27 @@ impl Postgres {
         } else if let Some(cap) = link.get(row, "capped_by")? {
             FleetWait::Cap { cap }
         } else if remaining > 0 {
-            FleetWait::Until(Duration::from_millis(unsigned(remaining)))
+            FleetWait::Until {
+                wait: Duration::from_millis(unsigned(remaining)),
+                failure: link.get(row, "last_failure")?,
+            }
         } else if is_full {
             FleetWait::Account
         } else {
-            FleetWait::Worker
+            let live = unsigned(link.get(row, "workers")?);
+            FleetWait::Worker { live }
         })
     }
 
-    /// Puts a run back that was set aside or left; `false` if it is not queued.
-    pub fn requeue(&self, run: &RunId) -> Result<bool, Error> {
+    /// Puts a run back that was set aside or left, unless somebody drives it.
+    pub fn requeue(&self, run: &RunId) -> Result<Requeued, Error> {
         let values: [Value<'_>; 1] = [(&run.as_str(), Type::TEXT)];
         let row = self.link.row("put a run back", REQUEUE, &values)?;
-        Ok(row.is_some())
+        let Some(row) = row else {
+            return Ok(Requeued::NotQueued);
+        };
+        let holder: Option<String> = self.link.get(&row, "driven_by")?;
+        Ok(holder.map_or(Requeued::Free, |holder| Requeued::Driven { holder }))
     }
 
     /// Takes a run out of the queue: it is over, or a person wants it elsewhere.

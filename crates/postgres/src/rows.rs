@@ -160,6 +160,11 @@ pub(crate) fn unsigned(number: i64) -> u64 {
     number.cast_unsigned()
 }
 
+/// What was used: never less than nothing.
+pub(crate) fn amount(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
 /// The database cannot store this one character in a text.
 pub(crate) fn plain(text: &str) -> String {
     text.replace('\0', "\u{fffd}")

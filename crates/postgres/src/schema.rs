@@ -8,11 +8,12 @@ use crate::fault;
 use crate::link::{Link, Purpose};
 
 /// The steps from an empty database to this version. A released step never changes.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1-runs.sql"),
     include_str!("schema/2-fleet.sql"),
     include_str!("schema/3-shipping.sql"),
     include_str!("schema/4-driving.sql"),
+    include_str!("schema/5-claims.sql"),
 ];
 
 const ROLES: &str = include_str!("schema/roles.sql");

@@ -5,7 +5,7 @@ use store::{Error, Fence, ReachedCap};
 use tokio_postgres::types::Type;
 
 use crate::link::{Link, Value};
-use crate::rows::{FenceColumns, signed, unsigned};
+use crate::rows::{FenceColumns, amount, signed, unsigned};
 
 const NOTE: &str = "SELECT gatewright.note_spending($1, $2, $3, $4, $5)";
 const CAP: &str = "SELECT kind, name, cost, spent, until FROM gatewright.cap_of($1)";
@@ -56,7 +56,7 @@ pub(crate) fn cap_reached(link: &Link, run: &RunId) -> Result<Option<ReachedCap>
             format!("{kind} {name}")
         },
         cents: unsigned(link.get(&row, "cost")?),
-        spent_cents: unsigned(link.get(&row, "spent")?),
+        spent_cents: amount(link.get(&row, "spent")?),
         until: Time(unsigned(link.get(&row, "until")?)),
     }))
 }

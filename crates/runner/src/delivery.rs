@@ -91,20 +91,65 @@ pub fn candidates(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> 
 
 /// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
 pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
-    let opened = workspace.read(run)?;
-    let settings = DriveSettings::load(&workspace.state, run)?;
-    let plan = DeliveryPlan::of(opened.pipeline.definition(), &settings.deliver);
-    let Some(place) = due(&opened, &plan) else {
-        keep_ended(workspace, run)?;
-        return Ok(settled(workspace, &opened));
-    };
-    let lease = Lease::take(workspace, run)?;
-    workspace.fence = Some(lease.fence);
-    let done = deliver_place(workspace, &opened, &place, &plan);
-    let recorded = record(workspace, opened, done);
-    workspace.fence = None;
-    drop(lease);
-    recorded
+    let due = Due::of(workspace, run)?;
+    match due.place {
+        Some(_) => {
+            let lease = Lease::take(workspace, run)?;
+            due.deliver(workspace, &lease)
+        }
+        None => {
+            keep_ended(workspace, run)?;
+            Ok(settled(workspace, &due.opened))
+        }
+    }
+}
+
+/// The same under a lease that the caller has.
+pub(crate) fn deliver_under(
+    workspace: &mut Workspace<'_>,
+    lease: &Lease,
+    run: &RunId,
+) -> Result<DeliveryEnd, Failure> {
+    let due = Due::of(workspace, run)?;
+    match due.place {
+        Some(_) => due.deliver(workspace, lease),
+        None => {
+            kept::keep_under(workspace, lease, run)?;
+            Ok(settled(workspace, &due.opened))
+        }
+    }
+}
+
+/// What is to be delivered of a run now.
+struct Due {
+    opened: OpenRun,
+    plan: DeliveryPlan,
+    place: Option<RunPlace>,
+}
+
+impl Due {
+    fn of(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
+        let opened = workspace.read(run)?;
+        let settings = DriveSettings::load(&workspace.state, run)?;
+        let plan = DeliveryPlan::of(opened.pipeline.definition(), &settings.deliver);
+        let place = due(&opened, &plan);
+        Ok(Self {
+            opened,
+            plan,
+            place,
+        })
+    }
+
+    fn deliver(self, workspace: &mut Workspace<'_>, lease: &Lease) -> Result<DeliveryEnd, Failure> {
+        let Some(place) = &self.place else {
+            return Ok(settled(workspace, &self.opened));
+        };
+        workspace.fence = Some(lease.fence);
+        let done = deliver_place(workspace, &self.opened, place, &self.plan);
+        let recorded = record(workspace, self.opened, done);
+        workspace.fence = None;
+        recorded
+    }
 }
 
 /// The place whose work is to be delivered now.

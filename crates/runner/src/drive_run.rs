@@ -1,5 +1,7 @@
 //! Drives one run: takes its lease, orchestrates it, and sends notices at the end.
 
+use std::sync::Arc;
+
 use engine::{RunId, Status};
 use runtime::clock;
 use runtime::failure::Failure;
@@ -9,18 +11,32 @@ use runtime::workspace::Workspace;
 use super::delivery::{self, DeliveryEnd};
 use super::drive_failure::DriveFailure;
 use super::drive_options::{DriveEnd, DriveOptions};
+use super::lease::Lease;
 use super::notices;
 use super::orchestrator::Orchestrator;
 use super::progress::Watcher;
 
-/// Drives a run, and sends notices to the targets of its settings.
+/// Takes the lease of a run, drives it, and sends notices to the targets of its settings.
 pub fn drive(
     workspace: &mut Workspace<'_>,
     run: &RunId,
     options: &DriveOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<DriveEnd, Failure> {
-    let left = Orchestrator::new(workspace, run, options, watcher)?.drive();
+    let lease = Arc::new(Lease::take(workspace, run)?);
+    drive_under(workspace, &lease, run, options, watcher)
+}
+
+/// The same under a lease that the caller has.
+pub fn drive_under(
+    workspace: &mut Workspace<'_>,
+    lease: &Arc<Lease>,
+    run: &RunId,
+    options: &DriveOptions,
+    watcher: &mut dyn Watcher,
+) -> Result<DriveEnd, Failure> {
+    let left = Orchestrator::new(workspace, Arc::clone(lease), run, options, watcher)
+        .and_then(Orchestrator::drive);
     workspace.fence = None;
     note_failure(&workspace.state, run, left.as_ref().err());
     let left = left?;
@@ -30,7 +46,7 @@ pub fn drive(
             if let Ok(Some(left)) = delivery::tell_left(workspace, run) {
                 watcher.remark(&left);
             }
-            delivery::deliver(workspace, run)?
+            delivery::deliver_under(workspace, lease, run)?
         }
         DriveEnd::Waiting(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => DeliveryEnd::Nothing,
     };

@@ -5,14 +5,19 @@
 
 use std::fs::File;
 
-use engine::RunId;
+use engine::{RunId, Usage};
 use runtime::failure::Failure;
 use runtime::fleet_project::{FleetProject, KeptTree};
 use runtime::run_branch;
 use runtime::workspace::{OpenRun, Workspace};
 
-/// Keeps the present tree. Does nothing for a run that is in no fleet.
-pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
+/// Keeps the present tree, and notes what the run has used with what its journal does not have yet. Does nothing for a run
+/// that is in no fleet.
+pub(crate) fn keep(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    in_flight: Usage,
+) -> Result<(), Failure> {
     let (Some(fleet), Some(fence)) = (workspace.store.fleet(), workspace.fence) else {
         return Ok(());
     };
@@ -34,7 +39,7 @@ pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Fa
     };
     remote.push(&run.id, &commit, KeptTree::Under(fence))?;
     fleet.keep_tree(&run.id, fence, &commit)?;
-    fleet.note_spending(&run.id, Some(fence), run.used)?;
+    fleet.note_spending(&run.id, Some(fence), run.used.and(in_flight))?;
     Ok(())
 }
 

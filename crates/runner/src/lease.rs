@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::RunId;
 use runtime::failure::Failure;
@@ -14,6 +14,9 @@ use store::{Backend as _, Claim, Fence, Handle};
 
 /// The interval of renewal.
 const RENEWAL: Duration = Duration::from_secs(3);
+
+/// How long to wait before a store that is away is tried again.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Our lease, until it is dropped or another process takes it over.
 pub struct Lease {
@@ -52,19 +55,49 @@ impl Lease {
                 other => other.into(),
             })?;
         let store = workspace.store.for_thread()?;
-        Ok(Self::renewed(lease.fence, holder, run, store))
+        let connect = move || Ok(store);
+        Ok(Self::renewed(lease.fence, holder, run, RENEWAL, connect))
+    }
+
+    /// A lease that somebody took with the run: it is renewed from now on, over a connection of its own.
+    pub fn held(
+        lease: &store::Lease,
+        run: &RunId,
+        connect: impl Fn() -> Result<Handle, store::Error> + Send + 'static,
+    ) -> Self {
+        let holder = lease.holder.clone();
+        let patiently = move || {
+            let deadline = Instant::now() + TERM;
+            loop {
+                match connect() {
+                    Err(_) if Instant::now() < deadline => thread::sleep(PAUSE),
+                    connected => return connected,
+                }
+            }
+        };
+        Self::renewed(lease.fence, holder, run, Duration::ZERO, patiently)
     }
 
     /// Invariant: the thread that renews the lease also releases it, so it is never renewed
     /// afterwards.
-    fn renewed(fence: Fence, holder: String, run: &RunId, mut store: Handle) -> Self {
+    fn renewed(
+        fence: Fence,
+        holder: String,
+        run: &RunId,
+        first: Duration,
+        connect: impl FnOnce() -> Result<Handle, store::Error> + Send + 'static,
+    ) -> Self {
         let (end, ended) = mpsc::channel::<()>();
         let lost = Arc::new(AtomicBool::new(false));
         let (seen, id) = (Arc::clone(&lost), run.clone());
         let renewal = thread::Builder::new()
             .name("lease".to_owned())
             .spawn(move || {
-                while ended.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
+                // Without a connection it expires, and whoever writes under it notices.
+                let Ok(mut store) = connect() else { return };
+                let mut pause = first;
+                while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                    pause = RENEWAL;
                     let claim = Claim::Renew { fence, term: TERM };
                     // A busy store is asked again: an expired lease is still ours until another
                     // process takes it.

@@ -8,6 +8,7 @@ mod ask_edits;
 mod ask_person;
 mod driven_time;
 mod resting;
+mod spent_before;
 mod start_workers;
 mod turn;
 mod waiting;
@@ -60,7 +61,7 @@ pub(crate) struct Orchestrator<'o, 'd> {
     run: RunId,
     settings: DriveSettings,
     starter: Starter,
-    lease: Lease,
+    lease: Arc<Lease>,
     /// Set by a signal to this process. Other runs may share it, so it is never set here.
     signal: Arc<AtomicBool>,
     /// Set when this run must stop.
@@ -102,16 +103,16 @@ pub(crate) struct Orchestrator<'o, 'd> {
 }
 
 impl<'o, 'd> Orchestrator<'o, 'd> {
-    /// Takes the run's lease.
+    /// Drives the run under this lease.
     pub(crate) fn new(
         workspace: &'o mut Workspace<'d>,
+        lease: Arc<Lease>,
         run: &RunId,
         options: &DriveOptions,
         watcher: &'o mut dyn Watcher,
     ) -> Result<Self, Failure> {
         let settings = DriveSettings::load(&workspace.state, run)?;
         let starter = Starter::of(&settings)?;
-        let lease = Lease::take(workspace, run)?;
         workspace.fence = Some(lease.fence);
         Ok(Self {
             workspace,
@@ -181,7 +182,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let opened = self.workspace.read(&self.run)?;
         let opened = self.compare_surroundings(opened)?;
         StepFolder::remove_spares(self.workspace, &opened)?;
-        kept_trees::keep(self.workspace, &opened)?;
+        kept_trees::keep(self.workspace, &opened, self.spending.in_flight())?;
         self.tell_notes(&opened)
     }
 
@@ -203,6 +204,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         if !opened.run().dispatches.is_empty() && !self.wait_for_turn(&opened)? {
             return Ok(DriveEnd::Stopped);
         }
+        self.tell_spent_before(&opened)?;
         self.take_over(opened)?;
         loop {
             if self.is_stopped() {

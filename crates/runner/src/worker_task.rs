@@ -59,9 +59,10 @@ impl WorkerTask {
         let surroundings = Surroundings::of(work.workspace, &opened)?;
         let finish = work.run(opened, self.from);
         drop(self.slot);
-        shared.spending.settled(id);
         match finish {
             Ok(Finish::Judged(_)) => {
+                // Of work that stays open the journal has what `cut_short` told; the rest is still in flight.
+                shared.spending.settled(id);
                 let cleared = self
                     .step_folder
                     .map_or(Ok(()), |mut step_folder| step_folder.clear());

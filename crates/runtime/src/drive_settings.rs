@@ -31,6 +31,17 @@ pub struct DriveRequest {
     pub place: PlaceRequest,
     /// What it hands over, if not what the definition says.
     pub deliver: DeliverRequest,
+    /// Which machines may take it, where it is for a fleet.
+    pub fleet: Option<FleetWish>,
+}
+
+/// Which machines of a fleet may take a run, and how many runs of its kind they drive at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FleetWish {
+    /// A machine must have all of them.
+    pub labels: Vec<String>,
+    /// The model account that the run uses, and how many runs may use it at once.
+    pub account: Option<(String, u32)>,
 }
 
 /// What a person wants to be handed over. Absent values mean what the definition says.
@@ -58,6 +69,8 @@ pub struct DriveSettings {
     pub not_before: Option<Time>,
     /// What it hands over, where it differs from the definition.
     pub deliver: DeliverRequest,
+    /// Which machines may take it, where it is for a fleet.
+    pub fleet: Option<FleetWish>,
 }
 
 impl Default for DriveSettings {
@@ -70,6 +83,7 @@ impl Default for DriveSettings {
             notify: Vec::new(),
             not_before: None,
             deliver: DeliverRequest::default(),
+            fleet: None,
         }
     }
 }
@@ -149,6 +163,7 @@ impl DriveSettings {
             "notify_more": more,
             "not_before": self.not_before.map(|time| time.0),
             "deliver": self.deliver.json(),
+            "fleet": self.fleet.as_ref().map(FleetWish::json),
         })
     }
 
@@ -168,6 +183,31 @@ impl DriveSettings {
             notify: text("notify").into_iter().chain(more).collect(),
             not_before: value["not_before"].as_u64().map(Time),
             deliver: DeliverRequest::parse(&value["deliver"])?,
+            fleet: FleetWish::parse(&value["fleet"]),
+        })
+    }
+}
+
+impl FleetWish {
+    fn json(&self) -> Value {
+        let account = self.account.as_ref();
+        json!({
+            "labels": self.labels,
+            "account": account.map(|(name, _)| name),
+            "at_most": account.map(|(_, most)| most),
+        })
+    }
+
+    fn parse(value: &Value) -> Option<Self> {
+        let labels = value["labels"].as_array()?.iter();
+        let labels = labels.map(|label| label.as_str().map(str::to_owned));
+        let name = value["account"].as_str().map(str::to_owned);
+        let most = value["at_most"]
+            .as_u64()
+            .and_then(|most| most.try_into().ok());
+        Some(Self {
+            labels: labels.collect::<Option<_>>()?,
+            account: name.zip(most),
         })
     }
 }
@@ -279,6 +319,7 @@ impl DriveRequest {
             notify: self.notify.clone(),
             not_before: self.not_before,
             deliver: self.deliver.clone(),
+            fleet: self.fleet.clone(),
         })
     }
 
@@ -359,6 +400,10 @@ mod tests {
                 remote: Some("fork".to_owned()),
                 request: vec!["make".to_owned(), "{branch}".to_owned()],
             },
+            fleet: Some(FleetWish {
+                labels: vec!["gpu".to_owned()],
+                account: Some(("team".to_owned(), 4)),
+            }),
         };
         settings.save(&state, &run).unwrap();
         assert_eq!(DriveSettings::load(&state, &run).unwrap(), settings);

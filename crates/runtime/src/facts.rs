@@ -421,6 +421,7 @@ fn integrity(failure: &Failure) -> Result<Integrity, Failure> {
         | FailureKind::NotFound
         | FailureKind::Settings
         | FailureKind::Environment
+        | FailureKind::Unreachable
         | FailureKind::Bug => Err(failure.clone()),
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use store::DatabaseFault;
+
 /// The kinds that callers treat differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
@@ -18,6 +20,8 @@ pub enum FailureKind {
     Settings,
     /// The environment: disk, permissions, a missing program, a busy store.
     Environment,
+    /// The database that machines share does not answer.
+    Unreachable,
     /// The store is damaged or newer than this program.
     Store,
     /// A fault of this program.
@@ -39,7 +43,9 @@ impl FailureKind {
     pub fn is_about_the_request(self) -> bool {
         match self {
             Self::Usage | Self::Refused | Self::NotFound => true,
-            Self::Settings | Self::Environment | Self::Store | Self::Bug => false,
+            Self::Settings | Self::Environment | Self::Unreachable | Self::Store | Self::Bug => {
+                false
+            }
         }
     }
 }
@@ -141,9 +147,13 @@ impl From<store::Error> for Failure {
             | E::Busy { .. }
             | E::Io { .. }
             | E::Sqlite { .. }
-            | E::Database { .. }
             | E::Export { .. }
             | E::Import { .. } => Self::environment(message),
+            E::Database {
+                fault: DatabaseFault::Unreachable,
+                ..
+            } => Self::new(FailureKind::Unreachable, message),
+            E::Database { .. } => Self::environment(message),
             E::OpenedForReading
             | E::NoMainFile { .. }
             | E::WrongHash { .. }

@@ -54,16 +54,26 @@ pub enum QueueReason {
         path: Untrusted,
     },
     Person(Untrusted),
-    /// A worker of the fleet.
-    FleetWorker,
+    /// A worker of the fleet: so many with its labels are there, and it is at this place, from 1.
+    FleetWorker {
+        live: u64,
+        place: usize,
+    },
+    /// Its start did not come to its end, and a person queues it with this command.
+    Unqueued {
+        run: RunId,
+    },
     /// No machine of the fleet has these labels.
     NoMachine(Vec<String>),
     /// As many runs as are allowed use this account.
     Account(String),
     /// A cap of the fleet on the spending of a day.
     Cap(String),
-    /// Nobody takes it any more.
-    SetAside(Untrusted),
+    /// Nobody takes it any more, until a person puts it back.
+    SetAside {
+        run: RunId,
+        why: Untrusted,
+    },
 }
 
 impl QueueReason {
@@ -99,7 +109,16 @@ impl QueueReason {
                 )
             }
             Self::Person(why) => format!("waits for you: {}", why.line()),
-            Self::FleetWorker => "waits for `gatewright worker --fleet`".to_owned(),
+            Self::FleetWorker { live: 0, .. } => {
+                "waits for `gatewright worker --fleet` on a machine".to_owned()
+            }
+            Self::FleetWorker { live, place } => {
+                let workers = crate::words::count(*live, "worker");
+                format!("waits for a free one of {workers}, place {place} in the queue")
+            }
+            Self::Unqueued { run } => {
+                format!("its start ended early: type `gatewright resume {run}`")
+            }
             Self::NoMachine(labels) if labels.is_empty() => {
                 "no machine has joined the fleet".to_owned()
             }
@@ -111,17 +130,22 @@ impl QueueReason {
             }
             Self::Account(name) => format!("waits for a place of the account {name}"),
             Self::Cap(cap) => format!("waits for tomorrow: the cap for {cap} is reached"),
-            Self::SetAside(why) => format!("set aside: {}", why.line()),
+            Self::SetAside { run, why } => {
+                format!("set aside, type `gatewright resume {run}`: {}", why.line())
+            }
         }
     }
 
     fn style(&self) -> Style {
         match self {
             Self::Person(_) | Self::Rest(_) => Style::Wait,
-            Self::SetAside(_) | Self::NoMachine(_) | Self::Failed { .. } => Style::Bad,
+            Self::SetAside { .. }
+            | Self::NoMachine(_)
+            | Self::Unqueued { .. }
+            | Self::Failed { .. } => Style::Bad,
             Self::Driven { .. } => Style::Good,
             Self::Worker
-            | Self::FleetWorker
+            | Self::FleetWorker { .. }
             | Self::Account(_)
             | Self::Cap(_)
             | Self::Slot { .. }
@@ -159,11 +183,14 @@ impl QueueReason {
                 json!({ "for": "files", "run": run.as_str(), "path": path.raw() })
             }
             Self::Person(why) => json!({ "for": "person", "reason": why.raw() }),
-            Self::FleetWorker => json!({ "for": "worker", "fleet": true }),
+            Self::FleetWorker { live, place } => {
+                json!({ "for": "worker", "fleet": true, "live_workers": live, "place": place })
+            }
+            Self::Unqueued { .. } => json!({ "for": "resume" }),
             Self::NoMachine(labels) => json!({ "for": "machine", "labels": labels }),
             Self::Account(name) => json!({ "for": "account", "account": name }),
             Self::Cap(cap) => json!({ "for": "cap", "cap": cap }),
-            Self::SetAside(why) => json!({ "for": "nobody", "reason": why.raw() }),
+            Self::SetAside { why, .. } => json!({ "for": "nobody", "reason": why.raw() }),
         }
     }
 }

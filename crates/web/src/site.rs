@@ -229,7 +229,7 @@ impl Site {
             acts::record(&act, &mut workspace, &by)
         });
         performed.map_err(|failure| match failure.kind {
-            FailureKind::Environment => {
+            FailureKind::Environment | FailureKind::Unreachable => {
                 failure.hint("look at the page again before you repeat the act")
             }
             FailureKind::Usage
@@ -257,6 +257,7 @@ fn status_of(failure: &Failure) -> Status {
         FailureKind::NotFound => Status::NotFound,
         FailureKind::Settings
         | FailureKind::Environment
+        | FailureKind::Unreachable
         | FailureKind::Store
         | FailureKind::Bug => Status::Failed,
     }

@@ -142,7 +142,12 @@ fn of_fleet(context: &Context, output: &mut Output) -> Vec<QueueRow> {
         output.say(&format!("the fleet is not shown: {failure}"));
         Vec::new()
     });
-    rows.into_iter().map(fleet_row).collect()
+    let mut place = 0;
+    let mut row = |queued: QueuedRow| {
+        place += usize::from(matches!(queued.waits, FleetWait::Worker { .. }));
+        fleet_row(queued, place)
+    };
+    rows.into_iter().map(&mut row).collect()
 }
 
 #[cfg(not(feature = "fleet"))]
@@ -151,12 +156,16 @@ fn of_fleet(_: &Context, _: &mut Output) -> Vec<QueueRow> {
 }
 
 #[cfg(feature = "fleet")]
-fn fleet_row(queued: QueuedRow) -> QueueRow {
+fn fleet_row(queued: QueuedRow, place: usize) -> QueueRow {
+    let run = queued.run.clone();
     let waits = match queued.waits {
         FleetWait::Driven { holder } => QueueReason::Driven {
             by: lease_holder::process_name(&holder),
         },
-        FleetWait::SetAside { why } => QueueReason::SetAside(Untrusted::new(why)),
+        FleetWait::SetAside { why } => QueueReason::SetAside {
+            run,
+            why: Untrusted::new(why),
+        },
         FleetWait::Person => {
             let stage = queued.stage;
             QueueReason::Person(Untrusted::new(format!("it is in the stage {stage}")))
@@ -164,11 +173,16 @@ fn fleet_row(queued: QueuedRow) -> QueueRow {
         FleetWait::NoMachine => QueueReason::NoMachine(queued.labels),
         FleetWait::Account => QueueReason::Account(queued.account.unwrap_or_default()),
         FleetWait::Cap { cap } => QueueReason::Cap(cap),
-        FleetWait::Until(time) => {
-            let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX / 2);
-            QueueReason::Until(Time(clock::now().0.saturating_add(millis)))
+        FleetWait::Until { wait, failure } => {
+            let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX / 2);
+            let until = Time(clock::now().0.saturating_add(millis));
+            match failure.map(Untrusted::new) {
+                Some(why) => QueueReason::Pause { until, why },
+                None => QueueReason::Until(until),
+            }
         }
-        FleetWait::Worker => QueueReason::FleetWorker,
+        FleetWait::Worker { live } => QueueReason::FleetWorker { live, place },
+        FleetWait::Unqueued => QueueReason::Unqueued { run },
     };
     QueueRow {
         run: queued.run,

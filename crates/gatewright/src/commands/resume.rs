@@ -7,12 +7,18 @@ use runtime::find_run;
 use runtime::person_only;
 
 use crate::arguments::OfRun;
+#[cfg(feature = "fleet")]
+use crate::commands::start::fleet_queue::{FleetArguments, FleetQueue};
 use crate::drive_and_show;
 use crate::drive_arguments::OrchestratorArguments;
 use crate::exit::Exit;
 #[cfg(feature = "fleet")]
 use crate::fleet_link::FleetLink;
 use crate::output::Output;
+#[cfg(feature = "fleet")]
+use pg_store::Requeued;
+#[cfg(feature = "fleet")]
+use runtime::{drive_settings::DriveSettings, lease_holder, workspace::Workspace};
 
 /// Continue a headless run after Ctrl-C, a kill, a reboot or an answer
 ///
@@ -44,16 +50,41 @@ impl Resume {
 #[cfg(feature = "fleet")]
 fn requeue(context: &Context, output: &mut Output, run: &RunId) -> Result<Exit, Failure> {
     let fleet = FleetLink::open(context, store::Access::Write)?;
-    if !fleet.store.requeue(run)? {
+    let message = match fleet.store.requeue(run)? {
+        Requeued::Free => "is queued again: the next free worker of the fleet takes it".to_owned(),
+        Requeued::Driven { holder } => format!(
+            "is at work already: {} drives it",
+            lease_holder::process_name(&holder)
+        ),
+        Requeued::NotQueued => {
+            enqueue(context, output, run)?;
+            "is queued: the next free worker of the fleet takes it".to_owned()
+        }
+    };
+    output.say(&format!("{run} {message}"));
+    Ok(Exit::Success)
+}
+
+/// A start that was killed has stored the run, and not queued it.
+#[cfg(feature = "fleet")]
+fn enqueue(context: &Context, output: &mut Output, run: &RunId) -> Result<(), Failure> {
+    let mut workspace = Workspace::for_writing(context)?;
+    let opened = workspace.read(run)?;
+    let status = engine::status(&opened.pipeline, opened.run());
+    if engine::is_over(&opened.pipeline, opened.run()) {
+        let message = format!("{run} is {}, so nothing is left to drive", status.word());
         return Err(
-            Failure::refused(format!("{run} is not in the queue of the fleet"))
-                .hint(format!("`gatewright status {run}` shows how it ended")),
+            Failure::refused(message).hint(format!("`gatewright status {run}` shows how it ended"))
         );
     }
-    output.say(&format!(
-        "{run} is queued again: the next free worker of the fleet takes it"
-    ));
-    Ok(Exit::Success)
+    let wish = DriveSettings::load(&workspace.state, run)?.fleet;
+    let wish = wish.ok_or_else(|| {
+        let message = format!("{run} was never queued: its start ended early on another machine");
+        Failure::refused(message).hint(format!(
+            "type `gatewright resume {run}` there, or `gatewright cancel {run} --reason TEXT` here"
+        ))
+    })?;
+    FleetQueue::open(context, FleetArguments::again(wish))?.enqueue(&opened, output)
 }
 
 #[cfg(not(feature = "fleet"))]

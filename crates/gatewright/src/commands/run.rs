@@ -157,6 +157,7 @@ impl Run {
             not_before: None,
             holder: Holder::Headless,
             place,
+            fleet: None,
         };
         self.new.start(workspace, task, mode)
     }

@@ -10,7 +10,7 @@ use evidence::Project;
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
-use runtime::drive_settings::DriveRequest;
+use runtime::drive_settings::{DriveRequest, FleetWish};
 use runtime::failure::Failure;
 use runtime::file_lock::LOCK_TIMEOUT;
 use runtime::idempotency::{self, KeyedCommand};
@@ -93,6 +93,8 @@ pub(crate) struct StartMode {
     pub holder: Holder,
     /// Where it works, if neither the person nor the pipeline says.
     pub place: PlaceWish,
+    /// Which machines may take it, where it is for the fleet.
+    pub fleet: Option<FleetWish>,
 }
 
 /// All ids have the same prefix, so that nobody takes a run for an answer or a checkpoint.
@@ -162,6 +164,7 @@ impl Start {
                 Some(_) => PlaceWish::Branch,
                 None => PlaceWish::BranchIfPossible,
             },
+            fleet: fleet.as_ref().map(FleetQueue::wish),
         };
         let task = self.task.as_deref().unwrap_or_default();
         let started = self.new.start(&mut workspace, task, mode)?;
@@ -224,6 +227,7 @@ impl NewRunArguments {
     ) -> Result<Started, DefinitionError> {
         let drive = DriveRequest {
             not_before: mode.not_before,
+            fleet: mode.fleet,
             ..self.driving.request_with(mode.place)
         };
         let (key, earlier) = idempotency::start_key(

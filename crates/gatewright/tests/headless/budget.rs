@@ -45,7 +45,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":990,"cached_input_tokens"
 "#;
 
 /// Says something, for 40 cents in one turn.
-const CLAUDE: &str = r#"
+pub(crate) const CLAUDE: &str = r#"
 while [ $# -gt 0 ]; do
     case $1 in --session-id) id=$2 ;; esac
     shift

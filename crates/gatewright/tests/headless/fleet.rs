@@ -123,6 +123,15 @@ impl Fleet {
         hook
     }
 
+    /// The remote takes what is pushed, and deletes nothing.
+    pub(crate) fn remote_deletes_nothing(&self) {
+        let hook = self.remote.path().join("hooks/pre-receive");
+        let script =
+            "#!/bin/sh\n! grep -q '^[0-9a-f]* 0000000000000000000000000000000000000000 '\n";
+        std::fs::write(&hook, script).unwrap();
+        testkit::make_executable(&hook);
+    }
+
     pub(crate) fn remote_path(&self) -> &str {
         self.remote.path().to_str().unwrap()
     }
@@ -223,6 +232,8 @@ fn a_run_goes_on_elsewhere_when_its_machine_dies() {
         .map(|it| it["fact"]["attempt"].clone())
         .collect();
     assert_eq!(attempts, [1, 1, 1]);
+    let history = fleet.laptop.gatewright("history f-1").succeeds().stdout;
+    assert!(!history.contains("a person moved"), "{history}");
     fleet.laptop.gatewright("verify f-1").succeeds();
 }
 
@@ -383,7 +394,7 @@ fn a_run_that_no_machine_can_drive_is_set_aside_and_can_be_put_back() {
     let aside = fleet
         .server
         .sql("team", "SELECT set_aside FROM gatewright.queue");
-    says(&aside, "the settings of f-1");
+    says(&aside, "cannot read the settings of f-1");
     fleet
         .server
         .sql("team", "UPDATE gatewright.queue SET settings = '{}'");

@@ -22,6 +22,7 @@ mod fleet_files;
 mod fleet_hooks;
 mod fleet_screens;
 mod fleet_trouble;
+mod fleet_worker;
 mod handover;
 mod limits;
 mod live_view;

@@ -96,15 +96,15 @@ fn who_lost_a_run_says_nothing_about_its_future() {
     let test_run = begun(&mut store, "f-1");
     store.enqueue(&test_run.id, &Placement::default()).unwrap();
     let take = |holder, term| store.claim_queued(holder, &[], term).unwrap().unwrap();
-    take("one", Duration::ZERO);
-    take("two", LONG);
+    let one = take("one", Duration::ZERO).lease.fence;
+    let two = take("two", LONG).lease.fence;
     let failed = LetGo::Failed {
         why: "another one drives it",
         delay: LONG,
     };
     let queued = "SELECT tries, coalesce(last_failure, '-') FROM gatewright.queue";
-    store.leave_queued(&test_run.id, "one", failed).unwrap();
+    store.leave_queued(&test_run.id, one, failed).unwrap();
     assert_eq!(server.sql("team", queued), "2|-");
-    store.leave_queued(&test_run.id, "two", failed).unwrap();
+    store.leave_queued(&test_run.id, two, failed).unwrap();
     assert_eq!(server.sql("team", queued), "2|another one drives it");
 }

@@ -47,11 +47,20 @@ fn two_machines_with_one_name_are_told_apart() {
         machine: "aaaa1111",
         process: "build 7 1",
         labels: &labels,
-        version: "1.0.0",
+        version: "1.0.1",
+        skew: Some(7),
     };
+    server.sql("team", "UPDATE gatewright.machines SET seen_at = 1");
     store.worker_is_there(&sign).unwrap();
-    store.worker_is_there(&sign).unwrap();
-    assert_eq!(store.fleet_status().unwrap().workers.len(), 1);
+    store
+        .worker_is_there(&WorkerSign { skew: None, ..sign })
+        .unwrap();
+    let status = store.fleet_status().unwrap();
+    assert_eq!(status.workers.len(), 1);
+    // The machine is there with its worker, as it is now.
+    let machine = &status.machines[0];
+    assert_eq!((machine.version.as_str(), machine.skew), ("1.0.1", 7));
+    assert!(machine.silent < 600_000, "{machine:?}");
     assert_eq!(store.leave("aaaa1111").unwrap().as_deref(), Some("build"));
     assert_eq!(store.leave("aaaa1111").unwrap(), None);
     assert_eq!(store.fleet_status().unwrap().workers, []);
@@ -90,6 +99,46 @@ fn a_run_goes_to_a_machine_with_its_labels() {
     let lease = status.runs[0].lease.clone().unwrap();
     assert_eq!((lease.holder.as_str(), lease.fence), ("one", 1));
     assert_eq!(status.runs[0].queued, Some(gpu));
+}
+
+#[test]
+fn a_label_counts_where_a_live_worker_has_it_and_a_lost_machine_counts_no_more() {
+    let server = Server::start();
+    let store = open(&ready(&server, "team"));
+    let (gpu, mac) = (words(&["gpu"]), words(&["mac"]));
+    let machine = Machine {
+        id: "aaaa1111",
+        name: "build",
+        labels: &gpu,
+        version: "1.0.0",
+    };
+    store.join(&machine).unwrap();
+    let count = || {
+        (
+            store.machines_with(&gpu).unwrap(),
+            store.machines_with(&mac).unwrap(),
+        )
+    };
+    assert_eq!(count(), (1, 0));
+    let sign = WorkerSign {
+        machine: "aaaa1111",
+        process: "build 7 1",
+        labels: &words(&["gpu", "mac"]),
+        version: "1.0.0",
+        skew: None,
+    };
+    store.worker_is_there(&sign).unwrap();
+    assert_eq!(count(), (1, 1));
+    server.sql(
+        "team",
+        "UPDATE gatewright.workers SET seen_at = seen_at - 60000",
+    );
+    assert_eq!(count(), (1, 0));
+    server.sql(
+        "team",
+        "UPDATE gatewright.machines SET seen_at = seen_at - 100000000",
+    );
+    assert_eq!(count(), (0, 0));
 }
 
 #[test]

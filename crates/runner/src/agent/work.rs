@@ -260,7 +260,9 @@ impl Work<'_, '_> {
                 Delivered::Stopped => return Ok(None),
             }
         }
-        kept_trees::keep(self.workspace, &opened)?;
+        let spending = self.setup.spending.as_ref();
+        let in_flight = spending.map_or(usage, |it| it.note(self.dispatch.id, usage));
+        kept_trees::keep(self.workspace, &opened, in_flight)?;
         self.tell_end(opened, ending, usage, reply).map(Some)
     }
 

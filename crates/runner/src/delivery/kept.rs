@@ -20,9 +20,25 @@ pub fn keep_ended(workspace: &mut Workspace<'_>, run: &RunId) -> Result<(), Fail
         return Ok(());
     }
     let lease = Lease::take(workspace, run)?;
+    keep_left(workspace, &lease, opened)
+}
+
+/// The same under a lease that the caller has.
+pub(super) fn keep_under(
+    workspace: &mut Workspace<'_>,
+    lease: &Lease,
+    run: &RunId,
+) -> Result<(), Failure> {
+    let opened = workspace.read(run)?;
+    if !has_left_work(workspace, &opened) {
+        return Ok(());
+    }
+    keep_left(workspace, lease, opened)
+}
+
+fn keep_left(workspace: &mut Workspace<'_>, lease: &Lease, opened: OpenRun) -> Result<(), Failure> {
     workspace.fence = Some(lease.fence);
-    let kept = keep_work(workspace, &opened);
-    let told = match kept {
+    let told = match keep_work(workspace, &opened) {
         Ok(_) => Ok(()),
         Err(failure) => {
             let why = views::line(&failure.to_string());
@@ -31,7 +47,6 @@ pub fn keep_ended(workspace: &mut Workspace<'_>, run: &RunId) -> Result<(), Fail
         }
     };
     workspace.fence = None;
-    drop(lease);
     told
 }
 

@@ -2,6 +2,8 @@
 
 use engine::Held;
 use runtime::context::Context;
+#[cfg(feature = "fleet")]
+use runtime::drive_settings::FleetWish;
 use runtime::failure::Failure;
 use runtime::person_only;
 
@@ -33,6 +35,17 @@ pub(crate) struct FleetArguments {
 }
 
 impl FleetArguments {
+    /// What a start in this fleet asked for before.
+    #[cfg(feature = "fleet")]
+    pub(crate) fn again(wish: FleetWish) -> Self {
+        let FleetWish { labels, account } = wish;
+        Self {
+            fleet: true,
+            labels,
+            account,
+        }
+    }
+
     /// The queue of the fleet, if the run is for it.
     pub(crate) fn open(&self, context: &Context) -> Result<Option<FleetQueue>, Failure> {
         if self.fleet {
@@ -61,8 +74,9 @@ fn parse_account(text: &str) -> Result<(String, u32), String> {
     let wrong = || "type it as NAME=NUMBER, as in team-account=4".to_owned();
     let (name, most) = text.split_once('=').ok_or_else(wrong)?;
     match most.parse() {
-        Ok(most) if most > 0 => Ok((parse_name(name)?, most)),
-        Ok(_) | Err(_) => Err(wrong()),
+        Ok(0) => Err("at least one run must be able to use the account: type 1 or more".to_owned()),
+        Ok(most) => Ok((parse_name(name)?, most)),
+        Err(_) => Err(wrong()),
     }
 }
 

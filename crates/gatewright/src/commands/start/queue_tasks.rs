@@ -59,6 +59,7 @@ pub(crate) fn queue(
                 Some(_) => PlaceWish::Branch,
                 None => PlaceWish::BranchIfPossible,
             },
+            fleet: fleet.map(FleetQueue::wish),
         };
         let stopped = match new.start_with(&mut workspace, task.text.clone(), mode) {
             Ok(Started::Run(opened) | Started::Earlier(opened)) => {

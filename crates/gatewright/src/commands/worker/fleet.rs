@@ -1,24 +1,26 @@
 //! `gatewright worker --fleet`: takes runs from the queue of the fleet, and drives them here.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use engine::{RunId, Seconds};
-use pg_store::{Claimed, LetGo, QueueWatch, WorkerSign};
+use pg_store::{Claimed, LetGo, Postgres, QueueWatch, WorkerSign};
 use runner::drive_options::{DriveEnd, DriveOptions};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
+use runner::lease::Lease;
 use runtime::context::{Context, SharedContext};
 use runtime::drive_settings::DriveSettings;
-use runtime::failure::Failure;
+use runtime::failure::{Failure, FailureKind};
 use runtime::fleet_project::FleetProject;
 use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
 use runtime::{clock, fleet_clones, fleet_logs, fleet_look, fleet_seat};
-use store::{Access, Backend as _, Claim, SharedBackend as _};
+use store::{Access, Backend as _, Fence, Handle, SharedBackend as _};
 
 use super::{Handed, Worker, WorkerMessage, night, tell};
 use crate::exit::Exit;
@@ -34,6 +36,9 @@ const GLANCE: Duration = Duration::from_millis(200);
 
 /// How often the fleet hears that we are here, and what the workers print.
 const SIGN: Duration = Duration::from_secs(2);
+
+/// How often our clock is compared with the database's.
+const MEASURE: Duration = Duration::from_secs(60);
 
 /// How long nobody takes a run that could not be driven.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
@@ -72,9 +77,14 @@ struct FleetWorker<'w> {
     holder: String,
     /// Hears when something is queued; without it we only look by ourselves.
     watch: Option<QueueWatch>,
-    driven: BTreeSet<RunId>,
+    /// The runs at work, with their leases: each is ours until the queue knows what is to become of the run.
+    driven: BTreeMap<RunId, Arc<Lease>>,
+    /// What the queue could not be told yet.
+    untold: Vec<Leaving>,
     ends: night::Ends,
     signed: Option<Instant>,
+    /// When our clock was compared with the database's.
+    measured: Option<Instant>,
     sender: Sender<WorkerMessage>,
     heard: Receiver<WorkerMessage>,
 }
@@ -98,9 +108,11 @@ impl<'w> FleetWorker<'w> {
             labels: all,
             holder: lease_holder::in_fleet(&link.membership.name),
             watch: QueueWatch::open(&link.address).ok(),
-            driven: BTreeSet::new(),
+            driven: BTreeMap::new(),
+            untold: Vec::new(),
             ends: night::Ends::new(),
             signed: None,
+            measured: None,
             sender,
             heard,
         })
@@ -121,15 +133,12 @@ impl<'w> FleetWorker<'w> {
     fn round(&mut self, worker: &Worker, output: &mut Output) -> Result<bool, Failure> {
         let is_stopping = self.options.stop.load(Ordering::Relaxed);
         if self.give_sign() {
-            self.driven.iter().for_each(|run| self.hand_on(run));
+            self.driven.keys().for_each(|run| self.hand_on(run));
+            self.tell_again();
         }
         let mut is_idle = true;
         while !is_stopping && self.driven.len() < worker.runs as usize {
-            match self
-                .link
-                .store
-                .claim_queued(&self.holder, &self.labels, TERM)
-            {
+            match self.claim() {
                 Ok(Some(claimed)) => {
                     is_idle = false;
                     self.begin(claimed);
@@ -150,21 +159,39 @@ impl<'w> FleetWorker<'w> {
         Ok(true)
     }
 
+    /// The next run for us. What we drive already may look free while the database was away: it is ours all the same.
+    fn claim(&self) -> Result<Option<Claimed>, store::Error> {
+        let driven: Vec<RunId> = self.driven.keys().cloned().collect();
+        let store = &self.link.store;
+        store.claim_queued_besides(&self.holder, &self.labels, TERM, &driven)
+    }
+
     /// Tells that we are here, if it is time.
     fn give_sign(&mut self) -> bool {
         if self.signed.is_some_and(|signed| signed.elapsed() < SIGN) {
             return false;
         }
+        let skew = self.measured_skew();
         let sign = WorkerSign {
             machine: &self.link.membership.machine,
             process: &self.holder,
             labels: &self.labels,
             version: env!("CARGO_PKG_VERSION"),
+            skew,
         };
         // If it is lost, the next one tells.
         let _ = self.link.store.worker_is_there(&sign);
         self.signed = Some(Instant::now());
         true
+    }
+
+    /// How far our clock is off, now and then: it costs a round trip.
+    fn measured_skew(&mut self) -> Option<i64> {
+        if self.measured.is_some_and(|at| at.elapsed() < MEASURE) {
+            return None;
+        }
+        self.measured = Some(Instant::now());
+        self.link.store.clock_skew().ok()
     }
 
     /// Hands on what the workers of a run printed. What cannot be handed on now comes later.
@@ -177,8 +204,16 @@ impl<'w> FleetWorker<'w> {
     fn begin(&mut self, claimed: Claimed) {
         let (sender, options) = (self.sender.clone(), self.options.clone());
         let context = self.context.shared();
-        self.driven.insert(claimed.run.clone());
-        thread::spawn(move || drive(&context, &claimed, &options, &sender));
+        let address = self.link.address.clone();
+        let connect = move || {
+            let store = Postgres::open(&address, Access::Write)?;
+            Ok(Handle::Fleet(Box::new(store)))
+        };
+        // From now on: to fetch what the run needs may take longer than a lease lasts.
+        let lease = Lease::held(&claimed.lease, &claimed.run, connect);
+        let lease = Arc::new(lease);
+        self.driven.insert(claimed.run.clone(), Arc::clone(&lease));
+        thread::spawn(move || drive(&context, &claimed, &lease, &options, &sender));
     }
 
     /// Handles what the runs tell, and waits for a call or a message.
@@ -194,7 +229,6 @@ impl<'w> FleetWorker<'w> {
             match heard {
                 WorkerMessage::Line(line) => output.say(&line),
                 WorkerMessage::Left(run, left) => {
-                    self.driven.remove(&run);
                     self.hand_on(&run);
                     self.let_go(&run, &left, output);
                     let end = left.clone().map_err(|failure| failure.to_string());
@@ -217,44 +251,35 @@ impl<'w> FleetWorker<'w> {
         }
     }
 
-    /// Tells the queue what is to become of a run that we do not drive any more.
-    fn let_go(&self, run: &RunId, left: &Result<DriveEnd, Failure>, output: &mut Output) {
-        let (store, why) = (
-            &self.link.store,
-            left.as_ref().err().map(ToString::to_string),
-        );
-        let version = || {
-            store
-                .run(run)
-                .map(|stored| stored.map_or(0, |it| it.version))
+    /// Tells the queue what is to become of a run that we do not drive any more, and then gives its lease back.
+    fn let_go(&mut self, run: &RunId, left: &Result<DriveEnd, Failure>, output: &mut Output) {
+        let Some(lease) = self.driven.remove(run) else {
+            return;
         };
-        let leave = |how| store.leave_queued(run, &self.holder, how);
-        let done = match left {
-            Ok(DriveEnd::Over(_)) => self.forget(run).and_then(|()| Ok(store.dequeue(run)?)),
-            Ok(DriveEnd::Waiting(_)) => version()
-                .and_then(|version| leave(LetGo::UntilItChanges { version }))
-                .map_err(Failure::from),
-            // The queue itself holds it up, until the day ends or a person raises the cap.
-            Ok(DriveEnd::Limited { .. }) if matches!(store.cap_reached(run), Ok(Some(_))) => {
-                leave(LetGo::Free).map_err(Failure::from)
-            }
-            Ok(DriveEnd::Limited { until, .. }) => {
-                let wait = until.0.saturating_sub(clock::now().0);
-                let how = LetGo::For(Duration::from_millis(wait));
-                leave(how).map_err(Failure::from)
-            }
-            Ok(DriveEnd::Stopped) => leave(LetGo::Free).map_err(Failure::from),
-            Err(_) => {
-                let how = LetGo::Failed {
-                    why: why.as_deref().unwrap_or_default(),
-                    delay: AFTER_FAILURE,
-                };
-                leave(how).map_err(Failure::from)
-            }
+        let leaving = Leaving {
+            run: run.clone(),
+            fence: lease.fence,
+            left: left.clone(),
         };
-        if let Err(failure) = done {
+        if let Err(failure) = leaving.tell(&self.link.store) {
             output.say(&format!("{run}: {failure}"));
+            self.untold.push(leaving);
+        } else if let Ok(DriveEnd::Over(_)) = left
+            && let Err(failure) = self.forget(run)
+        {
+            // The run is over all the same: what stays at the remote is in nobody's way.
+            output.say(&format!(
+                "{run} is over, and its trees stay at the remote: {failure}"
+            ));
         }
+        // It may wait for a database that is away.
+        thread::spawn(move || drop(lease));
+    }
+
+    /// What the queue could not be told: until it knows, another machine may take the run, and then nothing changes.
+    fn tell_again(&mut self) {
+        let store = &self.link.store;
+        self.untold.retain(|leaving| leaving.tell(store).is_err());
     }
 
     /// Nobody needs the trees of a run that is over.
@@ -279,9 +304,62 @@ impl<'w> FleetWorker<'w> {
     }
 }
 
+/// A run that we do not drive any more, and why.
+struct Leaving {
+    run: RunId,
+    fence: Fence,
+    left: Result<DriveEnd, Failure>,
+}
+
+impl Leaving {
+    fn tell(&self, store: &Postgres) -> Result<(), Failure> {
+        let run = &self.run;
+        let how = match &self.left {
+            Ok(DriveEnd::Over(_)) => return Ok(store.end_queued(run, self.fence)?),
+            Ok(DriveEnd::Waiting(_)) => {
+                let version = store.run(run)?.map_or(0, |stored| stored.version);
+                LetGo::UntilItChanges { version }
+            }
+            // The queue itself holds it up, until the day ends or a person raises the cap.
+            Ok(DriveEnd::Limited { .. }) if matches!(store.cap_reached(run), Ok(Some(_))) => {
+                LetGo::Free
+            }
+            Ok(DriveEnd::Limited { until, .. }) => {
+                let wait = until.0.saturating_sub(clock::now().0);
+                LetGo::For(Duration::from_millis(wait))
+            }
+            Ok(DriveEnd::Stopped) => LetGo::Free,
+            Err(failure) => return self.tell_failure(store, failure),
+        };
+        Ok(store.leave_queued(run, self.fence, how)?)
+    }
+
+    fn tell_failure(&self, store: &Postgres, failure: &Failure) -> Result<(), Failure> {
+        let why = &failure.to_string();
+        let how = match failure.kind {
+            FailureKind::Unreachable => LetGo::Outage {
+                why,
+                delay: Duration::ZERO,
+            },
+            FailureKind::Usage
+            | FailureKind::Refused
+            | FailureKind::NotFound
+            | FailureKind::Settings
+            | FailureKind::Environment
+            | FailureKind::Store
+            | FailureKind::Bug => LetGo::Failed {
+                why,
+                delay: AFTER_FAILURE,
+            },
+        };
+        Ok(store.leave_queued(&self.run, self.fence, how)?)
+    }
+}
+
 fn drive(
     context: &SharedContext,
     claimed: &Claimed,
+    lease: &Arc<Lease>,
     options: &DriveOptions,
     sender: &Sender<WorkerMessage>,
 ) {
@@ -293,13 +371,8 @@ fn drive(
     let mut tell = |line: String| drop(sender.send(WorkerMessage::Line(line)));
     let mut watcher = Relay::new(run, &context.environment, &mut tell);
     let decided = Workspace::for_writing(&context).and_then(|mut workspace| {
-        if let Err(failure) = prepare(&workspace, claimed) {
-            let fence = claimed.lease.fence;
-            // If it stays, it expires soon.
-            let _ = workspace.store.claim(run, &Claim::Release { fence });
-            return Err(failure);
-        }
-        drive_run::drive(&mut workspace, run, options, &mut watcher)
+        prepare(&workspace, claimed)?;
+        drive_run::drive_under(&mut workspace, lease, run, options, &mut watcher)
     });
     last.send(left(decided));
 }

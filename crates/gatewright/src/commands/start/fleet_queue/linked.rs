@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use engine::RunId;
 use evidence::Project;
 use pg_store::Placement;
 use runner::run_place;
+use runtime::caller;
 use runtime::clock;
 use runtime::context::Context;
-use runtime::drive_settings::DriveSettings;
+use runtime::drive_settings::{DriveSettings, FleetWish};
 use runtime::failure::Failure;
 use runtime::fleet_clones;
 use runtime::fleet_project::REMOTE;
@@ -25,7 +27,7 @@ pub(crate) struct FleetQueue {
 }
 
 impl FleetQueue {
-    pub(super) fn open(context: &Context, wanted: FleetArguments) -> Result<Self, Failure> {
+    pub(crate) fn open(context: &Context, wanted: FleetArguments) -> Result<Self, Failure> {
         let link = FleetLink::open(context, Access::Write)?;
         let context = link.context(context)?;
         Ok(Self {
@@ -38,6 +40,15 @@ impl FleetQueue {
     /// The context in which the run starts.
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    /// Which machines may take the run. It is kept with the settings of the run, so that a start that was killed before
+    /// the queue had it can go on.
+    pub(crate) fn wish(&self) -> FleetWish {
+        FleetWish {
+            labels: self.wanted.labels.clone(),
+            account: self.wanted.account.clone(),
+        }
     }
 
     /// Puts a run into the queue that has just been stored. A second time changes nothing.
@@ -54,7 +65,7 @@ impl FleetQueue {
             .not_before
             .map_or(0, |time| time.0.saturating_sub(clock::now().0));
         let account = self.wanted.account.as_ref();
-        let person = self.context.who().name();
+        let person = caller::user(&self.context.environment);
         let placement = Placement {
             labels: &self.wanted.labels,
             account: account.map(|(name, most)| (name.as_str(), *most)),
@@ -65,18 +76,25 @@ impl FleetQueue {
         self.link.store.enqueue(run, &placement)?;
         self.tell_carried(opened, output)?;
         if self.link.store.machines_with(&self.wanted.labels)? == 0 {
-            let message = match self.wanted.labels.as_slice() {
-                [] => "no machine has joined the fleet".to_owned(),
-                labels => format!(
-                    "no machine of the fleet has the labels {}",
-                    labels.join(", ")
-                ),
-            };
-            output.say(&format!(
-                "{message}: {run} waits until one joins; `gatewright fleet status` lists them"
-            ));
+            output.say(&self.no_machine(run));
         }
         Ok(())
+    }
+
+    fn no_machine(&self, run: &RunId) -> String {
+        match self.wanted.labels.as_slice() {
+            [] => format!(
+                "no machine has joined the fleet: {run} waits until one joins and types `gatewright worker --fleet`"
+            ),
+            labels => format!(
+                "no machine of the fleet has the labels {}: {run} waits for `gatewright worker --fleet{}`",
+                labels.join(", "),
+                labels
+                    .iter()
+                    .map(|label| format!(" --label {label}"))
+                    .collect::<String>()
+            ),
+        }
     }
 
     /// Git hands on nothing that it ignores: each machine takes its own, and its history says what it lacks.

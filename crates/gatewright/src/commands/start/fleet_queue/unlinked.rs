@@ -1,6 +1,7 @@
 //! The queue in a program that was built without the fleet: there is none.
 
 use runtime::context::Context;
+use runtime::drive_settings::FleetWish;
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
@@ -19,6 +20,10 @@ impl NoFleetQueue {
     }
 
     pub(crate) fn context(&self) -> &Context {
+        match self.0 {}
+    }
+
+    pub(crate) fn wish(&self) -> FleetWish {
         match self.0 {}
     }
 
