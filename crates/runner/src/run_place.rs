@@ -26,8 +26,8 @@ use runtime::workspace::{OpenRun, Workspace};
 
 use crate::engine_event;
 
-pub use carry::missing;
 use carry::{carry_list, copy_into};
+pub use carry::{has_own_list, missing};
 pub(crate) use checkout::{Checkout, complaint};
 pub(crate) use relocation::make_here;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{Definition, Deliver, Driver, Run, RunId, StageName, Time, Who};
+use engine::{Definition, Deliver, Driver, Run, RunId, Service, StageName, Time, Who};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -256,7 +256,10 @@ pub fn is_rehearsal(state: &State, run: &Run) -> bool {
         Driver::Headless => DriveSettings::load(state, &run.id).ok(),
         Driver::Guarded | Driver::ByHand => None,
     };
+    // The machine that drives a run of a fleet has the settings; the run itself has what is at work.
+    let mut services = run.dispatches.values().filter_map(|it| it.service.as_ref());
     settings.is_some_and(|settings| settings.stand_in.is_some())
+        || services.any(Service::is_stand_in)
 }
 
 fn path(state: &State, run: &RunId) -> PathBuf {

@@ -2,7 +2,7 @@
 //! ignores and its work needs.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
@@ -24,6 +24,10 @@ pub fn note(state: &State, environment: &Environment, folder: &Path) -> Result<(
     ) else {
         return Ok(());
     };
+    // One at a time: each would write what it has read, without the other's.
+    let lock = state.folder().join("fleet-clones.lock");
+    let file = File::create(&lock).map_err(Failure::file("write to", &lock))?;
+    file.lock().map_err(Failure::file("lock", &lock))?;
     let mut clones = noted(state);
     if clones.insert(remote, root.to_owned()).as_deref() == Some(root) {
         return Ok(());

@@ -1,8 +1,9 @@
 //! A look at the files of a fleet's run that another machine works on: a copy of the last tree that was kept.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use engine::{Run, RunId};
 use evidence::Project;
@@ -17,6 +18,9 @@ use crate::state::{State, write_durably};
 
 /// The folder of these copies, in the state folder.
 const COPIES: &str = "fleet-copies";
+
+/// So long after it was made, nobody looks at a copy any more.
+const OLD: Duration = Duration::from_secs(3_600);
 
 /// The ref of the clone that has what a run delivered. Steps have names without a dot.
 const DELIVERED: &str = "tree.delivered";
@@ -63,13 +67,39 @@ pub(crate) fn elsewhere(
     };
     let copies = copies_of(state, &run.id);
     let (copy, made) = (copies.join(&commit), copies.join(format!("{commit}.made")));
+    let _turn = turn(state, &run.id)?;
     // The mark comes last: a copy that a kill left half-made is made again.
     if !made.exists() {
-        forget(state, &run.id);
+        forget_older(&copies, &copy);
         make(&Project::find(&clone)?, &copy, &commit, &place.branch.base)?;
         write_durably(&made, "").map_err(Failure::file("write to", &made))?;
     }
     Ok(Some(copy.to_string_lossy().into_owned()))
+}
+
+/// One look at a run at a time makes a copy.
+fn turn(state: &State, run: &RunId) -> Result<File, Failure> {
+    let folder = state.folder().join(COPIES);
+    let path = folder.join(format!("{run}.lock"));
+    let file = fs::create_dir_all(&folder).and_then(|()| File::create(&path));
+    let file = file.map_err(Failure::file("write to", &path))?;
+    file.lock().map_err(Failure::file("lock", &path))?;
+    Ok(file)
+}
+
+/// Removes what is half-made, and the copies that nobody looks at any more.
+fn forget_older(copies: &Path, copy: &Path) {
+    let _ = fs::remove_dir_all(copy);
+    for entry in fs::read_dir(copies).into_iter().flatten().flatten() {
+        let made = entry.path();
+        let age = entry.metadata().and_then(|it| it.modified());
+        let age = age.ok().and_then(|at| at.elapsed().ok());
+        if made.extension().is_some_and(|it| it == "made") && age.is_some_and(|age| age > OLD) {
+            // What stays is removed the next time.
+            let _ = fs::remove_file(&made);
+            let _ = fs::remove_dir_all(made.with_extension(""));
+        }
+    }
 }
 
 fn nothing_kept(run: &RunId) -> Failure {

@@ -72,10 +72,9 @@ pub fn add(
         .map_err(Failure::file("write to", &path))
 }
 
-/// The reports after the first ones, so many.
+/// The reports after the first ones, so many. One that cannot be read hides none of the others.
 pub fn after(state: &State, call: &CallId, known: usize) -> Vec<Report> {
-    let reports = lines(state, call).skip(known);
-    let read = reports.map(|(line, value)| {
+    let read = lines(state, call).filter_map(|(line, value)| {
         let own = || format!("hook {}", content_hash(line.as_bytes()));
         let key = value["key"].as_str().map_or_else(own, str::to_owned);
         Some(Report {
@@ -83,7 +82,7 @@ pub fn after(state: &State, call: &CallId, known: usize) -> Vec<Report> {
             key: Key::parse(&key).ok(),
         })
     });
-    read.map_while(|report| report).collect()
+    read.skip(known).collect()
 }
 
 /// The whole lines of the file.
@@ -318,8 +317,13 @@ mod tests {
             .append(true)
             .open(path(&state, &call))
             .unwrap();
+        // What another version wrote hides nothing that comes after it.
+        file.write_all(b"{\"what\":{\"kind\":\"unknown\"}}\n")
+            .unwrap();
+        add(&state, &call, &all_kinds()[0], Some(&given), Times::Each).unwrap();
         file.write_all(b"{\"at\":1").unwrap();
-        assert_eq!(after(&state, &call, 0).len(), read.len());
+        assert_eq!(after(&state, &call, 0).len(), read.len() + 1);
+        assert_eq!(after(&state, &call, read.len()).len(), 1);
     }
 
     #[test]

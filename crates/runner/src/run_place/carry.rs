@@ -66,6 +66,11 @@ pub(super) fn carry_list(home: &Project, patterns: &[String]) -> Result<CarryLis
     Ok(list)
 }
 
+/// Has the project a list of its own?
+pub fn has_own_list(home: &Project) -> bool {
+    home.root.join(PROJECT_LIST).is_file()
+}
+
 /// The patterns of the pipeline that nothing in the project matches.
 pub fn missing(home: &Project, patterns: &[String]) -> Result<Vec<String>, Failure> {
     Ok(carry_list(home, patterns)?.missing)

@@ -101,6 +101,14 @@ impl FleetQueue {
     fn tell_carried(&self, opened: &OpenRun, output: &mut Output) -> Result<(), Failure> {
         let context = &self.context;
         fleet_clones::note(&context.state()?, &context.environment, &context.folder)?;
+        let here = Project::find(&context.folder)?;
+        if run_place::has_own_list(&here) {
+            output.say(&format!(
+                "what `.worktreeinclude` lists does not travel: the machine that drives {} takes it from its own clone of \
+                 the project",
+                opened.run().id
+            ));
+        }
         let patterns = &opened.pipeline.definition().placement.carry;
         if patterns.is_empty() {
             return Ok(());
@@ -110,7 +118,6 @@ impl FleetQueue {
             views::line(&patterns.join(", ")),
             opened.run().id
         ));
-        let here = Project::find(&context.folder)?;
         for pattern in run_place::missing(&here, patterns)? {
             let pattern = views::line(&pattern);
             output.say(&format!(
