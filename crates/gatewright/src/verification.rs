@@ -237,10 +237,15 @@ impl RunReport {
             faults,
             anchored,
         } = &self.verification;
-        let (style, word) = if *intact {
-            (Style::Good, "intact")
-        } else {
-            (Style::Bad, "DAMAGED")
+        let copy = self.copy.as_ref().map(|copy| copy.verdict);
+        let (style, word) = match copy {
+            _ if !*intact => (Style::Bad, "DAMAGED"),
+            // Its chain is whole, and it is not the journal that was shipped.
+            Some(CopyVerdict::Rewritten { .. }) => (Style::Bad, "REWRITTEN"),
+            Some(CopyVerdict::RolledBack { .. }) => (Style::Bad, "ROLLED BACK"),
+            Some(CopyVerdict::NotShipped | CopyVerdict::Agrees { .. }) | None => {
+                (Style::Good, "intact")
+            }
         };
         let unwitnessed = if self.marks.unwitnessed {
             ", unwitnessed"

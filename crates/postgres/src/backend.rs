@@ -5,15 +5,17 @@ use std::cell::RefCell;
 use engine::{Decision, Definition, DispatchId, Hash, Run, RunId, Time, Usage};
 use store::parts::{self, Addition, Corruption, RunOrigin};
 use store::{
-    Access, Backend, Backup, Claim, Collect, Collected, Commit, Error, Fence, Files, Import, Key,
-    Lease, NewRun, OutputPiece, ReachedCap, RunSummary, SharedBackend, StoredEntry, StoredRun,
-    Transacted, Verification, content_hash,
+    Access, Backend, Backup, Claim, Collect, Collected, Commit, Connector, Error, Fence, Files,
+    Import, Key, Lease, NewRun, OutputPiece, QueueMark, ReachedCap, RunSummary, SharedBackend,
+    ShippedSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
 };
 
 use crate::address::Address;
 use crate::link::{Link, Purpose};
 use crate::write::{Begun, FirstStore, Pending, Refused, stored_run};
-use crate::{collect, output, read, schema, spending, trees, verify, write};
+use crate::{
+    collect, output, queue_marks, read, schema, shipped_runs, spending, trees, verify, write,
+};
 
 /// One connection to the runs of a fleet.
 pub struct Postgres {
@@ -82,8 +84,21 @@ impl Postgres {
 }
 
 impl SharedBackend for Postgres {
-    fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error> {
-        Ok(Box::new(Self::on(self.link.another()?)?))
+    fn connector(&self) -> Connector {
+        let connect = self.link.connector();
+        // The schema was compared when this handle was opened.
+        Box::new(move || {
+            let (link, last) = (connect()?, RefCell::default());
+            Ok(Box::new(Self { link, last }))
+        })
+    }
+
+    fn queue_mark(&self, run: &RunId) -> Result<Option<QueueMark>, Error> {
+        queue_marks::of_run(&self.link, run)
+    }
+
+    fn set_aside(&self) -> Result<Vec<(RunId, String)>, Error> {
+        queue_marks::set_aside(&self.link)
     }
 
     fn keep_tree(&self, run: &RunId, fence: Fence, commit: &str) -> Result<(), Error> {
@@ -104,6 +119,10 @@ impl SharedBackend for Postgres {
 
     fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error> {
         spending::cost_left(&self.link, run)
+    }
+
+    fn shipped_runs(&self) -> Result<Vec<ShippedSummary>, Error> {
+        shipped_runs::list(&self.link)
     }
 
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error> {

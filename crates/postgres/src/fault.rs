@@ -7,12 +7,14 @@ use store::{DatabaseFault as Fault, Error};
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
+use crate::roles::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE};
 use crate::session::NoAnswer;
 
 /// The error of an attempt to do something.
 pub(crate) fn told(address: &Address, doing: &str, error: NoAnswer) -> Error {
     match error {
-        NoAnswer::Client(error) => of(address, kind(&error), doing, Some(error.into())),
+        // What the client calls it says nothing that the cause does not.
+        NoAnswer::Client(error) => of(address, kind(&error), doing, error.into_source()),
         NoAnswer::Here(error) => of(address, Fault::Refused, doing, Some(error.into())),
         NoAnswer::Silence => of(address, Fault::Unreachable, doing, None),
     }
@@ -99,13 +101,25 @@ fn message(address: &Address, fault: Fault, doing: &str) -> String {
             "an older gatewright has set up the database at {address}: run `gatewright fleet setup` with this version"
         ),
         Fault::Forbidden => format!(
-            "user {user} may not {doing} in the database at {server}: grant it the role `gatewright_drive`, or use \
-             another user"
+            "user {user} may not {doing} in the database at {server}: grant it the role `{}`, or use another user",
+            role_for(doing)
         ),
         Fault::Damaged => format!("the database at {address} is damaged: restore a backup"),
         Fault::Refused => {
             format!("the database at {address} could not {doing}: read the reason and retry")
         }
+    }
+}
+
+/// The least role that may do this.
+fn role_for(doing: &str) -> &'static str {
+    let is_one_of = |verbs: &[&str]| verbs.iter().any(|verb| doing.starts_with(verb));
+    if is_one_of(&["read ", "look ", "list "]) {
+        READ_ROLE
+    } else if is_one_of(&["ship ", "join ", "register this machine"]) {
+        SHIP_ROLE
+    } else {
+        DRIVE_ROLE
     }
 }
 

@@ -1,11 +1,13 @@
 //! What there is in the fleet now: machines, workers, runs and their leases.
 
-use store::Error;
+use engine::Status;
+use store::{Error, ShippedSummary};
 use tokio_postgres::Row;
 
 use crate::backend::Postgres;
 use crate::link::Link;
 use crate::machines;
+use crate::shipped_runs;
 
 const MACHINES: &str = "
     SELECT id, name, labels, version, skew, gatewright.now_ms() - seen_at AS silent
@@ -27,6 +29,8 @@ pub struct FleetStatus {
     pub workers: Vec<WorkerRow>,
     /// The runs that are not over.
     pub runs: Vec<FleetRun>,
+    /// The guarded runs that machines ship and that are not over, as those machines say.
+    pub shipped: Vec<ShippedSummary>,
     /// How far the clock of this machine is ahead of the database's.
     pub skew: i64,
 }
@@ -91,8 +95,20 @@ impl Postgres {
                 .iter()
                 .map(|row| run(link, row))
                 .collect::<Result<_, _>>()?,
+            shipped: self.active_shipped()?,
             skew: machines::skew(link)?,
         })
+    }
+}
+
+impl Postgres {
+    fn active_shipped(&self) -> Result<Vec<ShippedSummary>, Error> {
+        let mut shipped = shipped_runs::list(&self.link)?;
+        shipped.retain(|it| match it.summary.status {
+            Status::Queued | Status::Running | Status::Waiting(_) => true,
+            Status::Completed | Status::Failed | Status::Cancelled => false,
+        });
+        Ok(shipped)
     }
 }
 

@@ -11,10 +11,10 @@
 //!
 //! The modules form layers. A module uses those of earlier layers, and earlier ones of its own:
 //!
-//! 1. `address`, `fault`, `tls`
+//! 1. `address`, `roles`, `fault`, `tls`
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
-//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, and `backend`, which puts them together
+//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, `shipped_runs`, `queue_marks`, and `backend`, which puts them together
 //! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`, `shipping`, `adoption`
 
 mod address;
@@ -28,10 +28,13 @@ mod link;
 mod machines;
 mod output;
 mod queue;
+mod queue_marks;
 mod read;
+mod roles;
 mod rows;
 mod schema;
 mod session;
+mod shipped_runs;
 mod shipping;
 mod spending;
 #[cfg(test)]
@@ -48,5 +51,6 @@ pub use caps::{CapScope, FleetCap, SpentToday};
 pub use fleet_status::{FleetRun, FleetStatus, HeldLease, MachineRow, WorkerRow};
 pub use machines::{Joined, Machine, WorkerSign};
 pub use queue::{Claimed, FleetWait, LetGo, Placement, QueueWatch, QueuedRow, Requeued};
-pub use schema::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE, SetUp, set_up};
+pub use roles::{DRIVE_ROLE, READ_ROLE, SHIP_ROLE};
+pub use schema::{SetUp, set_up};
 pub use shipping::ShippedCopies;

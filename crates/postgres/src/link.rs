@@ -60,8 +60,10 @@ impl Link {
         })
     }
 
-    pub(crate) fn another(&self) -> Result<Self, Error> {
-        Self::connect(&self.address, self.purpose)
+    /// What makes more links to the same server.
+    pub(crate) fn connector(&self) -> impl Fn() -> Result<Self, Error> + Send + 'static {
+        let (address, purpose) = (self.address.clone(), self.purpose);
+        move || Self::connect(&address, purpose)
     }
 
     /// The rows of a statement that may be repeated: after a break it is sent once more.
@@ -170,9 +172,9 @@ fn connected(address: &Address, purpose: Purpose) -> Result<Session, Error> {
     };
     let (tls, limit) = (tls.map_err(untrusted)?, address.connecting());
     let session = Session::connect(address.config(), tls, limit).map_err(told)?;
-    session.batch(SESSION, limit).map_err(told)?;
-    let facts = session.rows(FACTS, &[], limit).map_err(told)?;
-    let facts = ServerFacts::read(facts.first()).map_err(told)?;
+    // One round trip for both: each counts where the network is slow.
+    let facts = session.last_row(&format!("{SESSION}; {FACTS}"), limit);
+    let facts = ServerFacts::read(&facts.map_err(told)?).map_err(told)?;
     match judge(&facts, purpose) {
         None => Ok(session),
         Some(DatabaseFault::Refused) => Err(Error::Database {
@@ -195,12 +197,14 @@ struct ServerFacts {
 }
 
 impl ServerFacts {
-    fn read(row: Option<&Row>) -> Result<Self, NoAnswer> {
-        let row = row.ok_or(NoAnswer::Silence)?;
+    fn read(row: &[String]) -> Result<Self, NoAnswer> {
+        let [version, is_read_only, encoding] = row else {
+            return Err(NoAnswer::Silence);
+        };
         Ok(Self {
-            version: row.try_get(0)?,
-            is_read_only: row.try_get(1)?,
-            encoding: row.try_get(2)?,
+            version: version.parse().map_err(|_| NoAnswer::Silence)?,
+            is_read_only: is_read_only == "t",
+            encoding: encoding.clone(),
         })
     }
 }

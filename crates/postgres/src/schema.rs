@@ -8,7 +8,7 @@ use crate::fault;
 use crate::link::{Link, Purpose};
 
 /// The steps from an empty database to this version. A released step never changes.
-const MIGRATIONS: [&str; 5] = [
+pub(crate) const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1-runs.sql"),
     include_str!("schema/2-fleet.sql"),
     include_str!("schema/3-shipping.sql"),
@@ -24,13 +24,6 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(7238469118424064)";
 const DOING: &str = "create schema and roles";
 
 const VERSION: &str = "SELECT coalesce(max(version), 0) FROM gatewright.versions";
-
-/// The role of those who drive runs.
-pub const DRIVE_ROLE: &str = "gatewright_drive";
-/// The role of those who ship journals: it may add, and change or delete nothing.
-pub const SHIP_ROLE: &str = "gatewright_ship";
-/// The role of those who look.
-pub const READ_ROLE: &str = "gatewright_read";
 
 /// What `set_up` has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

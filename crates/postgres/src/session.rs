@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, Row, Socket};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Row, SimpleQueryMessage, Socket};
 
 use crate::tls::{Stream, Tls};
 
@@ -76,6 +76,25 @@ impl Session {
             Some(client) => in_time(&self.runtime, limit, client.batch_execute(statements)),
             None => Err(NoAnswer::Silence),
         }
+    }
+
+    /// The last row of statements without values, as texts.
+    pub(crate) fn last_row(
+        &self,
+        statements: &str,
+        limit: Duration,
+    ) -> Result<Vec<String>, NoAnswer> {
+        let Some(client) = &self.client else {
+            return Err(NoAnswer::Silence);
+        };
+        let told = in_time(&self.runtime, limit, client.simple_query(statements))?;
+        let rows = told.into_iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let row = rows.last().ok_or(NoAnswer::Silence)?;
+        let texts = (0..row.len()).map(|column| row.get(column).unwrap_or_default().to_owned());
+        Ok(texts.collect())
     }
 
     /// Waits for a notification, at most this long.

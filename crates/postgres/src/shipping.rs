@@ -1,9 +1,10 @@
 //! The copies of journals that decide on other machines: lines are added and never changed.
 
 use engine::{Hash, RunId};
-use store::parts::{Line, Tip, signed};
+use store::parts::{Columns, Line, Tip, signed};
 use store::{
-    Access, Adoption, Announcement, CopyState, Error, JournalCopies, Key, Receipt, content_hash,
+    Access, Adoption, Announcement, CopyState, Error, JournalCopies, Key, Receipt, RunSummary,
+    content_hash,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -21,6 +22,7 @@ const TIPS: &str =
     "SELECT run, number, hash, adopted_at, adopter, person FROM gatewright.shipped_tips($1, $2)";
 const HASHES: &str =
     "SELECT hash FROM gatewright.shipped WHERE machine = $1 AND run = $2 ORDER BY number";
+const TELL: &str = "SELECT gatewright.tell_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
 const SIGN: &str = "SELECT gatewright.machine_is_there($1)";
 
 /// The copies of one machine's journals.
@@ -124,6 +126,27 @@ impl JournalCopies for ShippedCopies {
         rows.iter()
             .map(|row| hash(self.link(), row, "hash"))
             .collect()
+    }
+
+    fn tell(&self, run: &RunSummary) -> Result<(), Error> {
+        let columns = Columns::of_summary(run);
+        let (task, reason) = (plain(&columns.task), columns.reason.as_deref().map(plain));
+        let values: [Value<'_>; 12] = [
+            (&self.machine, Type::TEXT),
+            (&columns.id, Type::TEXT),
+            (&columns.pipeline, Type::TEXT),
+            (&task, Type::TEXT),
+            (&columns.stage, Type::TEXT),
+            (&columns.status, Type::TEXT),
+            (&reason, Type::TEXT),
+            (&columns.driver, Type::TEXT),
+            (&columns.overridden, Type::BOOL),
+            (&columns.started_at, Type::INT8),
+            (&columns.updated_at, Type::INT8),
+            (&columns.version, Type::INT8),
+        ];
+        let told = self.link().rows("ship how a run stands", TELL, &values);
+        told.map(drop)
     }
 
     fn sign(&self) -> Result<(), Error> {

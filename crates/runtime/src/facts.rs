@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use engine::{Hash, Mode, Pipeline, Run, RunId, Seconds, StageName, Status, Time};
-use store::{Backend as _, RunSummary};
-use views::facts::{Inbox, InboxEntry, Liveness, Timeline};
+use store::{Backend as _, RunSummary, ShippedSummary};
+use views::facts::{Inbox, InboxEntry, Liveness, QUIET_AFTER, QuietReason, Timeline};
 use views::list::{Integrity, RowDepth, RunRow};
 use views::report::ReportView;
 use views::status::{JournalFacts, StatusView};
@@ -54,7 +54,9 @@ impl RunsReader {
     /// A row for each run of all projects, the latest started first. Those that are over are not opened.
     pub fn all(&mut self, workspace: &mut Workspace<'_>, now: Time) -> Result<RunRows, Failure> {
         let summaries = workspace.store.runs(None)?;
-        self.rows(workspace, &summaries, RowDepth::Summary, now)
+        let mut found = self.rows(workspace, &summaries, RowDepth::Summary, now)?;
+        found.rows.extend(rows_elsewhere(workspace, now)?);
+        Ok(found)
     }
 
     /// A row for each of these. Those that are over are read as far as `over` says.
@@ -67,6 +69,10 @@ impl RunsReader {
     ) -> Result<RunRows, Failure> {
         let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
         let undelivered = undelivered::runs(&workspace.state);
+        // That a run is set aside changes nothing of the run.
+        for (run, _) in set_aside(workspace)? {
+            self.queued.remove(&run);
+        }
         for summary in summaries {
             let is_settled = !find_run::is_active(summary) && !undelivered.contains(&summary.id);
             if over == RowDepth::Summary && is_settled {
@@ -157,6 +163,11 @@ impl RunsReader {
         for opened in self.waiting(workspace, summaries, &mut unreadable, now)? {
             entries.push(entry(workspace, &opened, now));
         }
+        entries.extend(waiting_elsewhere(workspace, now)?);
+        for (run, why) in set_aside(workspace)? {
+            let summary = summaries.iter().find(|summary| summary.id == run);
+            entries.extend(summary.map(|summary| entry_aside(summary, &why, now)));
+        }
         let inbox = Inbox::new(entries);
         Ok(InboxFound { inbox, unreadable })
     }
@@ -180,7 +191,8 @@ impl RunsReader {
     ) -> Result<usize, Failure> {
         let mut unreadable = Vec::new();
         let found = self.waiting(workspace, summaries, &mut unreadable, now)?;
-        Ok(found.len())
+        let aside = set_aside(workspace)?.len();
+        Ok(found.len() + waiting_elsewhere(workspace, now)?.len() + aside)
     }
 
     /// The runs that wait for a person now: also those past their `ttl` of which nobody has recorded that.
@@ -348,6 +360,89 @@ impl RunReader {
     }
 }
 
+/// The guarded runs of the other machines of the fleet, as those machines say, the latest started first.
+pub fn elsewhere(workspace: &Workspace<'_>) -> Result<Vec<ShippedSummary>, Failure> {
+    let (Some(fleet), Some(seat)) = (workspace.store.fleet(), workspace.context.fleet()) else {
+        return Ok(Vec::new());
+    };
+    let mut shipped = fleet.shipped_runs()?;
+    shipped.retain(|it| it.machine != seat.machine);
+    Ok(shipped)
+}
+
+/// A row for each of them.
+pub fn rows_elsewhere(workspace: &Workspace<'_>, now: Time) -> Result<Vec<RunRow>, Failure> {
+    let shipped = elsewhere(workspace)?;
+    Ok(shipped.iter().map(|it| row_elsewhere(it, now)).collect())
+}
+
+/// A machine that ships gives signs; how its session works, only the machine knows.
+pub fn row_elsewhere(shipped: &ShippedSummary, now: Time) -> RunRow {
+    let row = brief(&shipped.summary, Integrity::Intact, now);
+    let silent = Seconds(shipped.silent_ms / 1_000);
+    let liveness = match row.liveness {
+        None if silent < QUIET_AFTER => Some(Liveness::Live { last_sign: silent }),
+        None => Some(Liveness::Quiet {
+            since: silent,
+            why: QuietReason::Silent,
+        }),
+        known => known,
+    };
+    RunRow {
+        liveness,
+        machine: Some(Untrusted::new(&shipped.name)),
+        ..row
+    }
+}
+
+/// The runs that no worker of the fleet takes any more.
+fn set_aside(workspace: &Workspace<'_>) -> Result<Vec<(RunId, String)>, Failure> {
+    let fleet = workspace.store.fleet();
+    Ok(fleet.map_or(Ok(Vec::new()), |fleet| fleet.set_aside())?)
+}
+
+/// A person must put it back.
+fn entry_aside(summary: &RunSummary, why: &str, now: Time) -> InboxEntry {
+    InboxEntry {
+        run: summary.id.clone(),
+        pipeline: summary.pipeline.clone(),
+        project: Untrusted::new(&summary.worktree),
+        task: Untrusted::new(&summary.task),
+        stage: summary.stage.clone(),
+        since: summary.updated_at,
+        age: now.since(summary.updated_at),
+        asks: Untrusted::new(format!("set aside: {why}")),
+        questions: Vec::new(),
+        commands: vec![format!("gatewright resume {}", summary.id)],
+        shown_by: "gatewright queue".to_owned(),
+    }
+}
+
+/// Those of them that wait for a person: they are answered there.
+fn waiting_elsewhere(workspace: &Workspace<'_>, now: Time) -> Result<Vec<InboxEntry>, Failure> {
+    let mut entries = Vec::new();
+    for ShippedSummary { name, summary, .. } in elsewhere(workspace)? {
+        let Status::Waiting(reason) = &summary.status else {
+            continue;
+        };
+        let shown_by = format!("gatewright next {}", summary.id);
+        entries.push(InboxEntry {
+            run: summary.id.clone(),
+            pipeline: summary.pipeline.clone(),
+            project: Untrusted::new(&summary.project),
+            task: Untrusted::new(&summary.task),
+            stage: summary.stage.clone(),
+            since: summary.updated_at,
+            age: now.since(summary.updated_at),
+            asks: Untrusted::new(format!("on {name}: {reason}")),
+            questions: Vec::new(),
+            commands: vec![shown_by.clone()],
+            shown_by,
+        });
+    }
+    Ok(entries)
+}
+
 /// The liveness of a run, and nothing else.
 pub fn liveness(
     workspace: &Workspace<'_>,
@@ -449,6 +544,7 @@ fn brief(summary: &RunSummary, integrity: Integrity, now: Time) -> RunRow {
         project: Untrusted::new(&summary.worktree),
         repository: Untrusted::new(&summary.worktree),
         driver: summary.driver,
+        machine: None,
         rehearsal: false,
         mode: Mode::Enforced,
         freshness: Freshness::Fresh,

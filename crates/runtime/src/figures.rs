@@ -68,6 +68,16 @@ impl FiguresReader {
     }
 }
 
+/// The figures of a guarded run of another machine, as that machine says: how it stands. What happened in it is in its
+/// journal there.
+pub fn elsewhere(summary: &RunSummary) -> Metrics {
+    let mut figures = Metrics::default();
+    let word = summary.status.word().to_owned();
+    figures.runs.statuses.insert(word, 1);
+    figures.runs.overridden = u64::from(summary.overridden);
+    figures
+}
+
 /// The figures of one run, or none where it has gone meanwhile. Its journal is read once, a page at
 /// a time.
 fn of_run(

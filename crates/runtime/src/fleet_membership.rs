@@ -42,6 +42,9 @@ pub struct FleetMembership {
     /// Its name in the fleet.
     pub name: String,
     pub labels: Vec<String>,
+    /// Its user may only look, so the database does not list it.
+    #[serde(default, rename = "reader", skip_serializing_if = "std::ops::Not::not")]
+    pub is_reader: bool,
 }
 
 impl AddressSource {
@@ -123,6 +126,7 @@ mod tests {
             machine: "abcd".to_owned(),
             name: "build".to_owned(),
             labels: vec!["gpu".to_owned()],
+            is_reader: false,
         }
     }
 
@@ -207,6 +211,12 @@ mod tests {
             let written = fs::read_to_string(path_of(&state)).unwrap();
             assert_eq!(written, stored(source));
         }
+        let reader = r#"{"source":{"variable":"FLEET"},"machine":"abcd","name":"build","labels":[],"reader":true}"#;
+        fs::write(path_of(&state), reader).unwrap();
+        let read = FleetMembership::load(&state).unwrap().unwrap();
+        assert!(read.is_reader);
+        read.save(&state).unwrap();
+        assert_eq!(fs::read_to_string(path_of(&state)).unwrap(), reader);
         // A later version may say more.
         let more = r#"{"source":{"variable":"FLEET","more":1},"machine":"abcd","name":"build","labels":["gpu"],"more":1}"#;
         fs::write(path_of(&state), more).unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{OnMachine, Who};
 use evidence::Project;
-use store::{Handle, SharedBackend};
+use store::{Connector, Handle, SharedBackend};
 
 use crate::failure::Failure;
 use crate::run_environment;
@@ -23,7 +23,7 @@ pub type ConnectFleet = dyn Fn() -> Result<FleetSeat, Failure> + Send + Sync;
 /// A process that works on the runs of a fleet.
 #[derive(Clone)]
 pub struct FleetSeat {
-    store: Arc<Mutex<Box<dyn SharedBackend>>>,
+    store: Arc<Mutex<SeatStore>>,
     /// The machine's id, which no other machine has.
     pub machine: String,
     /// Its name, for people.
@@ -32,8 +32,18 @@ pub struct FleetSeat {
     by: Who,
 }
 
+/// The store of a seat. A connection may take seconds, so the one that was made first is used, too.
+struct SeatStore {
+    spare: Option<Box<dyn SharedBackend>>,
+    connect: Connector,
+}
+
 impl FleetSeat {
     pub fn new(store: Box<dyn SharedBackend>, machine: String, name: String, by: Who) -> Self {
+        let store = SeatStore {
+            connect: store.connector(),
+            spare: Some(store),
+        };
         let store = Arc::new(Mutex::new(store));
         Self {
             store,
@@ -45,8 +55,12 @@ impl FleetSeat {
 
     /// A handle of its own.
     pub(crate) fn open(&self) -> Result<Handle, store::Error> {
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        store.for_thread().map(Handle::Fleet)
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = match store.spare.take() {
+            Some(spare) => spare,
+            None => (store.connect)()?,
+        };
+        Ok(Handle::Fleet(handle))
     }
 
     /// This machine as a run records it, with the environment of checks in this project.

@@ -3,7 +3,7 @@
 use engine::{
     BindingState, Dispatch, Driver, Process, ProcessState, Run, RunId, Status, Time, Usage,
 };
-use store::{Backend as _, Lease};
+use store::{Backend as _, Lease, QueueMark};
 use views::facts::{InboxEntry, Liveness, OwnerSign, Signs, WorkerSign};
 use views::{Owner, Untrusted};
 
@@ -23,6 +23,7 @@ pub fn of(
 ) -> Result<Signs, Failure> {
     let status = engine::status(&opened.pipeline, run);
     let found = match run.driver {
+        Driver::Headless if status == Status::Queued => queued(workspace, run)?,
         // Otherwise the status says enough.
         _ if status != Status::Running => OwnerSigns::unknown(run),
         Driver::Headless => headless(workspace, run)?,
@@ -110,7 +111,7 @@ impl OwnerSigns {
 /// the sign: a check, a pause or a place in a queue is not silence.
 fn headless(workspace: &Workspace<'_>, run: &Run) -> Result<OwnerSigns, Failure> {
     let Some(lease) = workspace.store.lease(&run.id)? else {
-        return Ok(OwnerSigns::nobody(run));
+        return queued(workspace, run);
     };
     let renewed = lease_holder::renewed_at(&lease);
     let owner = holder(&lease);
@@ -122,9 +123,27 @@ fn headless(workspace: &Workspace<'_>, run: &Run) -> Result<OwnerSigns, Failure>
         | OwnerSign::Expired
         | OwnerSign::Gone
         | OwnerSign::Nobody
+        | OwnerSign::InQueue
+        | OwnerSign::SetAside
         | OwnerSign::Unknown => renewed.max(run.touched_at),
     };
     Ok(OwnerSigns { owner, last })
+}
+
+/// Nobody drives it: in a fleet the queue says whether somebody will.
+fn queued(workspace: &Workspace<'_>, run: &Run) -> Result<OwnerSigns, Failure> {
+    let Some(fleet) = workspace.store.fleet() else {
+        return Ok(OwnerSigns::nobody(run));
+    };
+    let owner = match fleet.queue_mark(&run.id)? {
+        Some(QueueMark::Waits) => OwnerSign::InQueue,
+        Some(QueueMark::SetAside) => OwnerSign::SetAside,
+        None => OwnerSign::Nobody,
+    };
+    Ok(OwnerSigns {
+        owner,
+        last: run.touched_at,
+    })
 }
 
 fn holder(lease: &Lease) -> OwnerSign {

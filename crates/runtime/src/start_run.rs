@@ -223,8 +223,14 @@ fn is_new(workspace: &Workspace<'_>, id: Option<&RunId>) -> Result<(), Failure> 
     match id {
         Some(id) if ids::is_of_fleet(id) != is_fleet => {
             let prefix = if is_fleet { ids::FLEET_PREFIX } else { "r-" };
-            let message = format!("the id of this run begins with `{prefix}`");
-            Err(Failure::refused(message).hint("choose another one, or leave out --id"))
+            let whose = if is_fleet {
+                "a run of the fleet"
+            } else {
+                "a run of this machine"
+            };
+            let message =
+                format!("the id of {whose} must begin with `{prefix}`, and {id} does not");
+            Err(Failure::refused(message).hint("type another --id, or leave it out"))
         }
         Some(id) if workspace.store.run(id)?.is_some() => {
             Err(store::Error::RunExists { run: id.clone() }.into())

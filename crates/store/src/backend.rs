@@ -15,6 +15,7 @@ use crate::key::Key;
 use crate::lease::{Claim, Lease};
 use crate::line::StoredEntry;
 use crate::request::{Collect, Commit, NewRun};
+use crate::shipping::ShippedSummary;
 use crate::stored::{Collected, RunSummary, StoredRun, Transacted};
 use crate::verification::Verification;
 
@@ -24,7 +25,18 @@ pub(crate) const PAGE: u64 = 1_000;
 /// A store that machines share. The threads of a process open their handles for themselves.
 pub trait SharedBackend: Backend {
     /// Another handle on the same store, for another thread.
-    fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error>;
+    fn for_thread(&self) -> Result<Box<dyn SharedBackend>, Error> {
+        self.connector()()
+    }
+
+    /// What opens more handles, after this one has gone to somebody.
+    fn connector(&self) -> Connector;
+
+    /// The place of a run in the queue; none if it is not there.
+    fn queue_mark(&self, run: &RunId) -> Result<Option<QueueMark>, Error>;
+
+    /// The runs that no worker takes any more, and why.
+    fn set_aside(&self) -> Result<Vec<(RunId, String)>, Error>;
 
     /// Notes which commit has the present tree of a run, for the machine that takes it over. Only the holder of its
     /// lease may.
@@ -42,6 +54,10 @@ pub trait SharedBackend: Backend {
     /// What the caps on what all machines spend leave for this run today, in cents, if there are any.
     fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error>;
 
+    /// The guarded runs of all machines whose journals are shipped and that no other machine has adopted, the latest
+    /// started first.
+    fn shipped_runs(&self) -> Result<Vec<ShippedSummary>, Error>;
+
     /// Adds a piece of what a worker printed, after so many bytes. A second time changes nothing.
     fn keep_output(&self, run: &RunId, piece: &OutputPiece<'_>) -> Result<(), Error>;
 
@@ -51,6 +67,18 @@ pub trait SharedBackend: Backend {
     /// What a worker printed, after so many bytes.
     fn output_after(&self, run: &RunId, dispatch: DispatchId, place: u64)
     -> Result<Vec<u8>, Error>;
+}
+
+/// Opens a handle on a store that machines share.
+pub type Connector = Box<dyn Fn() -> Result<Box<dyn SharedBackend>, Error> + Send>;
+
+/// The place of a run in the queue of a fleet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueMark {
+    /// A worker takes it when one is free, or when what it waits for has happened.
+    Waits,
+    /// No worker takes it any more, until a person puts it back.
+    SetAside,
 }
 
 /// A cap on what all machines spend in a day is used up.

@@ -52,6 +52,26 @@ impl Columns {
         }
     }
 
+    /// The columns of a run that somebody has listed.
+    pub fn of_summary(summary: &RunSummary) -> Self {
+        let (status, reason) = record::status_to_words(&summary.status);
+        Self {
+            id: summary.id.as_str().to_owned(),
+            project: summary.project.clone(),
+            worktree: summary.worktree.clone(),
+            pipeline: summary.pipeline.as_str().to_owned(),
+            task: summary.task.clone(),
+            stage: summary.stage.as_str().to_owned(),
+            status: status.to_owned(),
+            reason: reason.map(str::to_owned),
+            driver: record::driver_to_word(summary.driver),
+            overridden: summary.overridden,
+            started_at: signed(summary.started_at.0),
+            updated_at: signed(summary.updated_at.0),
+            version: signed(summary.version),
+        }
+    }
+
     pub fn summary(self) -> Result<RunSummary, Corruption> {
         let name = |error: engine::NameError| Corruption(error.to_string());
         Ok(RunSummary {

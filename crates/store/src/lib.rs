@@ -40,7 +40,7 @@ mod stored;
 mod verification;
 mod verifier;
 
-pub use backend::{Backend, OutputPiece, ReachedCap, SharedBackend};
+pub use backend::{Backend, Connector, OutputPiece, QueueMark, ReachedCap, SharedBackend};
 pub use chain::content_hash;
 pub use error::{DatabaseFault, Error};
 pub use export::export;
@@ -55,7 +55,7 @@ pub use memory::Memory;
 pub use record::{Unreadable, entry_from_json, entry_to_json, hashes};
 pub use request::{Collect, Commit, Content, NewRun};
 pub use run_copy::RunCopy;
-pub use shipping::{Adoption, Announcement, CopyState, JournalCopies, Receipt};
+pub use shipping::{Adoption, Announcement, CopyState, JournalCopies, Receipt, ShippedSummary};
 pub use sqlite::{
     Access, Compile, Expected, FoundCompiled, Group, Loss, Salvaged, Sqlite, salvage,
 };

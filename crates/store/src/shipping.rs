@@ -6,6 +6,7 @@ use crate::chain::Tip;
 use crate::error::Error;
 use crate::files::Files;
 use crate::line::Line;
+use crate::stored::RunSummary;
 
 /// The copies of one machine's journals.
 ///
@@ -23,6 +24,20 @@ pub trait JournalCopies {
     fn hashes(&self, run: &RunId) -> Result<Vec<Hash>, Error>;
     /// Tells that this machine is there.
     fn sign(&self) -> Result<(), Error>;
+    /// Tells how a run stands whose lines are there: for people who look, and no proof.
+    fn tell(&self, run: &RunSummary) -> Result<(), Error>;
+}
+
+/// A guarded run of another machine, as that machine says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShippedSummary {
+    /// The id and the name of the machine.
+    pub machine: String,
+    pub name: String,
+    /// How long nothing was heard of it, in milliseconds.
+    pub silent_ms: u64,
+    /// Its project is that of the machine, after the machine's name.
+    pub summary: RunSummary,
 }
 
 /// A run whose lines follow.

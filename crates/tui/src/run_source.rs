@@ -1,6 +1,7 @@
 //! Reads for the screen from home and from the fleet: each run from the store that its id names.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,8 @@ use crate::wanted::Wanted;
 /// So long a key waits for a run of the fleet; what comes later is shown at the next look.
 const GLANCE: Duration = Duration::from_millis(300);
 
-/// So long one picture waits for the fleet: for a connection, and for a look.
-const FIRST_LOOK: Duration = Duration::from_secs(3);
+/// So long one picture waits for the fleet: for a connection, and for a look, also over a slow network.
+const FIRST_LOOK: Duration = Duration::from_secs(16);
 
 pub(crate) struct RunSource<'c> {
     context: &'c Context,
@@ -209,7 +210,10 @@ impl<'c> RunSource<'c> {
             Some(Ok(fleet)) => {
                 let entries = runs.inbox.entries().iter().chain(fleet.inbox.entries());
                 runs.inbox = Inbox::new(entries.cloned().collect());
-                runs.rows.extend(fleet.rows.iter().cloned());
+                // A run that another machine has adopted is also here: it is shown once.
+                let known: BTreeSet<RunId> = runs.rows.iter().map(|row| row.run.clone()).collect();
+                let elsewhere = fleet.rows.iter().filter(|row| !known.contains(&row.run));
+                runs.rows.extend(elsewhere.cloned());
                 runs.rows.sort_by_key(|row| Reverse(row.started_at));
                 runs.unreadable.extend(fleet.unreadable.iter().cloned());
             }

@@ -41,6 +41,8 @@ pub struct RunRow {
     /// The folder of its repository, which all of its worktrees share; without git its folder.
     pub repository: Untrusted,
     pub driver: Driver,
+    /// The machine that has the run, where that is another one and only a copy of the journal is known here.
+    pub machine: Option<Untrusted>,
     /// As in `StatusView`.
     pub rehearsal: bool,
     pub mode: Mode,
@@ -97,6 +99,7 @@ impl RunRow {
             project: Untrusted::new(context.project),
             repository: Untrusted::new(context.project),
             driver: run.driver,
+            machine: None,
             rehearsal: false,
             mode: pipeline.definition().mode,
             freshness: context.freshness,
@@ -144,7 +147,8 @@ impl RunRow {
 
     /// What a reader must not overlook about this run.
     pub fn marks(&self) -> Vec<String> {
-        let mut marks = Vec::new();
+        let machine = self.machine.iter();
+        let mut marks: Vec<String> = machine.map(|it| format!("on {}", it.line())).collect();
         if self.overrides > 0 {
             marks.push("OVERRIDDEN".to_owned());
         }
@@ -264,6 +268,7 @@ impl RunRow {
             "task": self.task.raw(),
             "project": self.project.raw(),
             "driver": words::driver(self.driver),
+            "machine": self.machine.as_ref().map(Untrusted::raw),
             "witnessed": self.driver != Driver::ByHand,
             "rehearsal": self.rehearsal,
             "enforced": self.mode == Mode::Enforced,

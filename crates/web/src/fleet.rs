@@ -182,11 +182,16 @@ impl FleetReader {
         seat: &FleetSeat,
     ) -> Result<FleetRuns, Failure> {
         let now = clock::now();
-        let summaries = workspace.store.runs(None)?;
-        let found = self
+        let mut summaries = workspace.store.runs(None)?;
+        let mut found = self
             .runs
             .rows(workspace, &summaries, RowDepth::Summary, now)?;
         let asking = self.runs.inbox_among(workspace, &summaries, now)?;
+        for shipped in facts::elsewhere(workspace)? {
+            found.rows.push(facts::row_elsewhere(&shipped, now));
+            summaries.push(shipped.summary);
+        }
+        summaries.sort_by_key(|run| std::cmp::Reverse(run.started_at));
         let inbox = asking.inbox.entries().to_vec();
         let mut opened = BTreeMap::new();
         for entry in &inbox {

@@ -1,7 +1,7 @@
 //! What a page reads: the store as it is now, with readers that remember how far they have read.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{RunId, Time};
@@ -9,7 +9,7 @@ use runtime::clock;
 use runtime::context::Context;
 use runtime::facts::{InboxFound, RunReader, RunRows, RunsReader};
 use runtime::failure::Failure;
-use runtime::figures::{FiguresFound, FiguresReader};
+use runtime::figures::{self, FiguresFound, FiguresReader};
 use runtime::ids;
 use runtime::workspace::{OpenRun, Workspace};
 use store::{Backend as _, RunSummary, StoredRun};
@@ -128,8 +128,12 @@ impl Readers {
         let mut reader = self.fleet_figures.try_lock().map_err(busy)?;
         let (now, mut counted) = (in_steps(clock::now()), Vec::new());
         for run in runs.iter().take(MOST_COUNTED) {
-            let found = reader.read(workspace, [run], now)?;
-            counted.push((run.clone(), found.figures));
+            let figures = if ids::is_of_fleet(&run.id) {
+                reader.read(workspace, [run], now)?.figures
+            } else {
+                figures::elsewhere(run)
+            };
+            counted.push((run.clone(), figures));
         }
         Ok(counted)
     }
@@ -224,8 +228,11 @@ impl<'a> Reading<'a> {
 
     /// A row for each of these. Those that are over are shown from the list alone.
     pub(crate) fn rows(&mut self, summaries: &[&RunSummary]) -> Result<RunRows, Failure> {
+        // Guarded runs of other machines have ids like those of this one.
+        let known = self.listed()?.home;
+        let known: BTreeSet<&RunId> = known.iter().map(|run| &run.id).collect();
         let at_home = summaries.iter().copied();
-        let at_home = at_home.filter(|run| !ids::is_of_fleet(&run.id));
+        let at_home = at_home.filter(|run| known.contains(&run.id));
         let mut found = match &mut self.home {
             Some(workspace) => {
                 let runs = &mut self.runs;
@@ -237,7 +244,8 @@ impl<'a> Reading<'a> {
             },
         };
         if let Glance::Read(fleet) = &self.glance {
-            let wanted = summaries.iter().filter_map(|run| fleet.rows.get(&run.id));
+            let elsewhere = summaries.iter().filter(|run| !known.contains(&run.id));
+            let wanted = elsewhere.filter_map(|run| fleet.rows.get(&run.id));
             found.rows.extend(wanted.cloned());
             let places = summaries.iter().enumerate();
             let places: BTreeMap<_, _> = places.map(|(place, run)| (&run.id, place)).collect();
@@ -272,8 +280,8 @@ impl<'a> Reading<'a> {
         wanted: impl Fn(&RunSummary) -> bool,
     ) -> Result<(FiguresFound, usize), Failure> {
         let now = in_steps(self.now);
-        let summaries = self.listed()?.home;
-        let summaries = summaries.iter().filter(|run| wanted(run));
+        let home = self.listed()?.home;
+        let summaries = home.iter().filter(|run| wanted(run));
         let summaries: Vec<&RunSummary> = summaries.take(MOST_COUNTED).collect();
         let mut reader = self
             .readers
@@ -284,8 +292,10 @@ impl<'a> Reading<'a> {
             Some(workspace) => reader.read(workspace, summaries.iter().copied(), now)?,
             None => FiguresFound::default(),
         };
+        let known: BTreeSet<&RunId> = home.iter().map(|run| &run.id).collect();
         let in_fleet = self.fleet_figures.runs.iter();
-        let in_fleet: Vec<_> = in_fleet.filter(|(run, _)| wanted(run)).collect();
+        let in_fleet = in_fleet.filter(|(run, _)| wanted(run) && !known.contains(&run.id));
+        let in_fleet: Vec<_> = in_fleet.collect();
         for (_, figures) in &in_fleet {
             found.figures.add(figures.clone());
         }
@@ -310,14 +320,36 @@ impl<'a> Reading<'a> {
 
     /// The run with exactly this id.
     pub(crate) fn stored(&mut self, run: &RunId) -> Result<StoredRun, Failure> {
-        let found = self.workspace_of(run)?.store.run(run)?;
-        found.ok_or_else(|| store::Error::UnknownRun { run: run.clone() }.into())
+        let elsewhere = self.elsewhere(run);
+        let found = self
+            .workspace_of(run)
+            .and_then(|workspace| Ok(workspace.store.run(run)?));
+        match (found, elsewhere) {
+            (Ok(Some(found)), _) => Ok(found),
+            (Ok(None) | Err(_), Some(elsewhere)) => Err(elsewhere),
+            (Ok(None), None) => Err(store::Error::UnknownRun { run: run.clone() }.into()),
+            (Err(failure), None) => Err(failure),
+        }
+    }
+
+    /// What is to be said of a guarded run of another machine, of which only the list is known here.
+    fn elsewhere(&self, run: &RunId) -> Option<Failure> {
+        let Glance::Read(fleet) = &self.glance else {
+            return None;
+        };
+        let machine = fleet.rows.get(run)?.machine.as_ref()?.line();
+        let message = format!("{run} is a guarded run of {machine}, and is shown there");
+        Some(Failure::not_found(message).hint(format!(
+            "if {machine} is lost, `gatewright adopt {run}` continues the run here"
+        )))
     }
 }
 
 /// Both lists are sorted already.
 fn merged(home: &Runs, fleet: &[RunSummary]) -> Runs {
-    let mut all: Vec<RunSummary> = home.iter().chain(fleet).cloned().collect();
+    let known: BTreeSet<&RunId> = home.iter().map(|run| &run.id).collect();
+    let elsewhere = fleet.iter().filter(|run| !known.contains(&run.id));
+    let mut all: Vec<RunSummary> = home.iter().chain(elsewhere).cloned().collect();
     all.sort_by_key(|run| Reverse(run.started_at));
     Arc::new(all)
 }

@@ -21,14 +21,20 @@ pub(crate) struct InboxCommand {}
 impl InboxCommand {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let mut found = waiting(context)?;
-        if let Some(more) = fleet_link::besides_home(context, output, waiting) {
+        let fleet = fleet_link::besides_home(context, output, waiting);
+        let is_fleet_missing = fleet.is_none() && fleet_link::has_joined(context);
+        if let Some(more) = fleet {
             let entries = [found.inbox.entries(), more.inbox.entries()].concat();
             found.inbox = Inbox::new(entries);
             found.unreadable.extend(more.unreadable);
         }
         let InboxFound { inbox, unreadable } = found;
         if inbox.entries().is_empty() && output.format() == Format::Text {
-            output.say("nothing waits for you; `gatewright list` shows the active runs");
+            output.say(if is_fleet_missing {
+                "nothing on this machine waits for you; `gatewright fleet status` shows why the fleet is not read"
+            } else {
+                "nothing waits for you; `gatewright list` shows the active runs"
+            });
         }
         output.facts(
             |paint| inbox.text(paint),

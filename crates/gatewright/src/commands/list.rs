@@ -2,7 +2,7 @@
 
 use runtime::clock;
 use runtime::context::Context;
-use runtime::facts::{RunRows, RunsReader};
+use runtime::facts::{self, RunRows, RunsReader};
 use runtime::failure::{Failure, FailureKind};
 use runtime::find_run;
 use runtime::undelivered;
@@ -74,10 +74,15 @@ impl List {
         let shown: Vec<&RunSummary> = summaries.iter().filter(shown).collect();
         let hidden = summaries.len() - shown.len();
         let mut reader = RunsReader::default();
+        let waiting = reader.count_waiting(workspace, now)?;
+        let mut listed = reader.rows(workspace, shown, RowDepth::Whole, now)?;
+        if self.all {
+            listed.rows.extend(facts::rows_elsewhere(workspace, now)?);
+        }
         Ok(Found {
             hidden,
-            waiting: reader.count_waiting(workspace, now)?,
-            listed: reader.rows(workspace, shown, RowDepth::Whole, now)?,
+            waiting,
+            listed,
         })
     }
 

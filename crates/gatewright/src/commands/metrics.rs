@@ -6,11 +6,11 @@ use engine::{PipelineName, Seconds, Time};
 use runtime::clock;
 use runtime::context::Context;
 use runtime::failure::{Failure, FailureKind};
-use runtime::figures::{FiguresFound, FiguresReader};
+use runtime::figures::{self, FiguresFound, FiguresReader};
 use runtime::fleet_reach;
 use runtime::fleet_seat::ConnectFleet;
 use runtime::workspace::Workspace;
-use runtime::{duration, find_run};
+use runtime::{duration, facts, find_run};
 use serde_json::json;
 use store::{Backend, RunSummary};
 use views::metrics::Metrics as Figures;
@@ -89,6 +89,10 @@ impl Metrics {
         let context = context.in_fleet(fleet_reach::connected(connect)?);
         let mut workspace = Workspace::for_reading(&context)?;
         let counted = self.count(&mut workspace, since, now);
+        let counted = counted.and_then(|mut counted| {
+            self.add_elsewhere(&workspace, since, &mut counted)?;
+            Ok(counted)
+        });
         match counted {
             // A project that has no remote has no runs in the fleet.
             Err(failure) if failure.kind == FailureKind::Refused && !self.all => {
@@ -96,6 +100,30 @@ impl Metrics {
             }
             counted => counted,
         }
+    }
+
+    /// The guarded runs of other machines: their folders say nothing about the project here.
+    fn add_elsewhere(
+        &self,
+        workspace: &Workspace<'_>,
+        since: Option<Time>,
+        counted: &mut FiguresFound,
+    ) -> Result<(), Failure> {
+        if !self.all {
+            return Ok(());
+        }
+        let mut shipped = facts::elsewhere(workspace)?;
+        shipped.retain(|it| self.wants(&it.summary, since));
+        for it in &shipped {
+            counted.figures.add(figures::elsewhere(&it.summary));
+        }
+        Ok(())
+    }
+
+    fn wants(&self, run: &RunSummary, since: Option<Time>) -> bool {
+        let wanted = self.pipeline.as_ref();
+        wanted.is_none_or(|name| *name == run.pipeline)
+            && since.is_none_or(|since| run.started_at >= since)
     }
 
     fn summaries(
@@ -108,11 +136,7 @@ impl Metrics {
         } else {
             find_run::of_project(workspace)?
         };
-        summaries.retain(|run| {
-            let wanted = self.pipeline.as_ref();
-            wanted.is_none_or(|name| *name == run.pipeline)
-                && since.is_none_or(|since| run.started_at >= since)
-        });
+        summaries.retain(|run| self.wants(run, since));
         Ok(summaries)
     }
 

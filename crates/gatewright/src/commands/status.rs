@@ -12,7 +12,8 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
 use store::{Adoption, Backend as _};
-use views::facts::{Inbox, Rest};
+use views::facts::{Inbox, Liveness};
+use views::status::StatusView;
 use views::{Paint, Style};
 
 use crate::arguments::OfRun;
@@ -49,7 +50,7 @@ impl Status {
                 waiting_line(waiting, paint),
                 view.text(paint),
                 adopted(adoption.as_ref(), paint),
-                decided(&opened, driver.as_deref(), view.rest.as_ref()),
+                decided(&opened, driver.as_deref(), &view),
                 opened_by(&conversations),
                 damage.as_ref().map(|it| it.text(paint)).unwrap_or_default()
             )
@@ -147,14 +148,18 @@ fn conversation_json(it: &ConversationCommand) -> Value {
 }
 
 /// Who drives a headless run that could go on; nothing of any other.
-fn decided(opened: &OpenRun, driver: Option<&str>, rest: Option<&Rest>) -> String {
+fn decided(opened: &OpenRun, driver: Option<&str>, view: &StatusView) -> String {
     let run = opened.run();
     let goes_on = engine::status(&opened.pipeline, run) == engine::Status::Running;
     match driver {
         _ if run.driver != Driver::Headless || !goes_on => String::new(),
         Some(driver) => format!("\ndriven by {driver}\n"),
         // The rest says who goes on with it.
-        None if rest.is_some() => String::new(),
+        None if view.rest.is_some() => String::new(),
+        None if view.liveness == Some(Liveness::Queued) => format!(
+            "\na free worker of the fleet takes it: `gatewright queue` shows what {} waits for\n",
+            run.id
+        ),
         None => format!(
             "\nno process drives it: `gatewright resume {}` continues it\n",
             run.id

@@ -7,7 +7,7 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
 use runtime::fleet_seat::{ConnectFleet, FleetSeat};
-use store::{Access, SharedBackend as _};
+use store::{Access, SharedBackend};
 
 /// An open connection to the fleet of this machine.
 pub(crate) struct FleetLink {
@@ -46,14 +46,18 @@ impl FleetLink {
 
     /// The same context for the runs of the fleet, over a connection of its own.
     pub(crate) fn context(&self, context: &Context) -> Result<Context, Failure> {
-        let seat = FleetSeat::new(
-            self.store.for_thread()?,
-            self.membership.machine.clone(),
-            self.membership.name.clone(),
-            context.who(),
-        );
+        let seat = seat(&self.membership, self.store.for_thread()?, context);
         Ok(context.in_fleet(seat))
     }
+}
+
+fn seat(
+    membership: &FleetMembership,
+    store: Box<dyn SharedBackend>,
+    context: &Context,
+) -> FleetSeat {
+    let (machine, name) = (membership.machine.clone(), membership.name.clone());
+    FleetSeat::new(store, machine, name, context.who())
 }
 
 fn not_joined() -> Failure {
@@ -61,9 +65,13 @@ fn not_joined() -> Failure {
         .hint("join one with `gatewright fleet join ADDRESS`")
 }
 
-/// The same context for the runs of the fleet.
+/// The same context for the runs of the fleet, over one connection. Whether its user may write, the database says when it
+/// is asked to: who only looks may do so at a replica.
 pub(crate) fn in_fleet(context: &Context) -> Result<Context, Failure> {
-    FleetLink::open(context, Access::Write)?.context(context)
+    let FleetLink {
+        membership, store, ..
+    } = FleetLink::open(context, Access::Read)?;
+    Ok(context.in_fleet(seat(&membership, Box::new(store), context)))
 }
 
 /// How a screen takes a seat in the fleet; nothing where this machine has not joined one.
@@ -77,7 +85,7 @@ pub(crate) fn for_screens(context: &Context) -> Result<Option<Arc<ConnectFleet>>
     Ok(Some(Arc::new(move || {
         let membership = FleetMembership::load(&state)?.ok_or_else(not_joined)?;
         let address = Address::parse(&membership.source.read()?)?.for_screens();
-        let store = Postgres::open(&address, Access::Write)?;
+        let store = Postgres::open(&address, Access::Read)?;
         let FleetMembership { machine, name, .. } = membership;
         Ok(FleetSeat::new(Box::new(store), machine, name, by.clone()))
     })))

@@ -149,3 +149,56 @@ fn what_cannot_go_on_is_not_adopted() {
         "0"
     );
 }
+
+#[test]
+fn the_guarded_runs_of_other_machines_are_listed_until_somebody_adopts_them() {
+    let (server, address) = fleet();
+    let one = machine(&address, "one");
+    ship(&one);
+    let two = second(&address);
+    let rows = |project: &Project| {
+        let listed = fact(project, "list --all");
+        let rows = listed["runs"].as_array().unwrap().iter();
+        let rows = rows.map(|row| (row["run"].clone(), row["machine"].clone()));
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&two), [(json!(RUN), json!("one"))]);
+    assert_eq!(
+        rows(&one),
+        [(json!(RUN), Value::Null)],
+        "its own is its own"
+    );
+    let status = fact(&two, "fleet status");
+    let shipped = &status["shipped_runs"][0];
+    assert_eq!(
+        (&shipped["id"], &shipped["machine"], &shipped["stage"]),
+        (&json!(RUN), &json!("one"), &json!("writing"))
+    );
+    let figures = fact(&two, "metrics --all");
+    assert_eq!(figures["runs"]["statuses"]["running"], 1, "{figures}");
+    let picture = run(&two, "watch --once").succeeds();
+    assert!(picture.stdout.contains(RUN), "{picture}");
+    let candidates = fact(&two, "adopt");
+    assert_eq!(candidates["runs"][0]["run"], RUN);
+    assert_eq!(candidates["runs"][0]["machine"], "one");
+    assert!(run(&two, "adopt").succeeds().stdout.contains(RUN));
+    // A run of the fleet is nobody's to adopt, and an unknown one is said to be so.
+    says_one_line(run(&two, "adopt f-1"), 1, &["f-1"]);
+    says_one_line(run(&two, "adopt r-none"), 3, &["gatewright adopt"]);
+
+    time_passes(&server);
+    adopt(&two, &["--trust"], "").succeeds();
+    run(&two, "fleet leave").succeeds();
+    // The machine that comes back has nothing new, and hears of it.
+    let halted = ship(&one);
+    assert_eq!(halted["halted"][0]["why"], "adopted");
+    let status = fact(&one, &format!("status {RUN}"));
+    assert_eq!(status["adopted"]["by"], "two");
+    let again = run(&one, "fleet ship --once").succeeds();
+    assert!(again.stdout.contains("gatewright verify"), "{again}");
+    let three = trusted();
+    join(&three, &address, "three");
+    let candidates = fact(&three, "adopt");
+    let candidates = candidates["runs"].as_array().unwrap();
+    assert!(candidates.iter().all(|it| it["machine"] != "one"));
+}

@@ -164,3 +164,55 @@ fn what_stands_in_the_way_is_said_in_one_line() {
     }
     assert!(!machine.state().join("fleet.json").exists());
 }
+
+#[test]
+fn a_user_who_may_only_read_joins_and_looks() {
+    let server = Server::start();
+    let address = server.database("team");
+    let (admin, reader) = (project(), project());
+    fleet(&admin, ["setup", &address]).succeeds();
+    fleet(&admin, ["join", &address, "--name", "build"]).succeeds();
+    server.sql(
+        "team",
+        "CREATE USER looker PASSWORD 'x' IN ROLE gatewright_read",
+    );
+    server.sql("team", "CREATE USER nobody PASSWORD 'x'");
+    let looker = server.address_of("looker", "x", "team");
+    let joined = json(fleet(&reader, ["join", &looker, "--json"]));
+    assert_eq!(joined["reader"], true);
+    let status = json(fleet(&reader, ["status", "--json"]));
+    assert_eq!(status["machines"].as_array().unwrap().len(), 1);
+    for line in [
+        "list",
+        "list --all",
+        "inbox",
+        "queue",
+        "caps --fleet",
+        "adopt",
+    ] {
+        let ran = run(&reader, line).succeeds();
+        assert!(!ran.stderr.contains("not shown"), "{line}: {ran}");
+    }
+    says_one_line(run(&reader, "status f-none"), 3, &["f-none"]);
+    // What writes says which role it needs.
+    for line in ["caps --fleet --day cost=1.00", "worker --fleet --once"] {
+        let ran = run(&reader, line);
+        assert_eq!(ran.code, Some(4), "{ran}");
+        assert!(ran.stderr.contains("gatewright_drive"), "{ran}");
+    }
+    fleet(&reader, ["leave"]).succeeds();
+    let nobody = server.address_of("nobody", "x", "team");
+    says_one_line(fleet(&reader, ["join", &nobody]), 4, &["may not"]);
+    // So it is with a replica, which only reads.
+    let replica = Server::replica_of(&server);
+    fleet(&reader, ["join", &replica.address("team")]).succeeds();
+    run(&reader, "list").succeeds();
+    let refused = run(&reader, "caps --fleet --day cost=1.00");
+    says_one_line(refused, 4, &["replica"]);
+    says_one_line(
+        run(&reader, "caps --fleet --day cost=0"),
+        2,
+        &["more than 0"],
+    );
+    fleet(&admin, ["leave"]).succeeds();
+}

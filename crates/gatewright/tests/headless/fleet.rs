@@ -355,7 +355,7 @@ fn what_cannot_be_queued_is_said_in_one_line_and_stores_nothing() {
     std::fs::remove_file(&hook).unwrap();
 
     let refused = fleet.queue("r-1", "");
-    says(&refused.stderr, "begins with `f-`");
+    says(&refused.stderr, "must begin with `f-`");
     git("remote set-url origin https://ada:secret@localhost/shop.git");
     let refused = fleet.queue("f-1", "");
     says(&refused.stderr, "has a password");

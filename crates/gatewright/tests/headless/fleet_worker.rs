@@ -170,3 +170,107 @@ fn a_start_that_was_killed_before_the_queue_can_be_resumed() {
     // What is over needs no place in the queue.
     assert_ne!(fleet.laptop.gatewright("resume f-1").code, Some(0));
 }
+
+#[test]
+fn a_label_of_a_live_worker_counts_and_a_lost_worker_is_marked() {
+    let fleet = Fleet::new(ONE, &works_until_let_go(""));
+    let build = fleet.machine("build", "");
+    let worker = build.begin("worker --fleet --runs 1 --label mac");
+    fleet.queue("f-1", "--label mac").succeeds();
+    at_work(&fleet.laptop, 1);
+    let queued = fleet.queue("f-2", "--label mac").succeeds();
+    assert!(!queued.stderr.contains("no machine"), "{queued}");
+    let waits = &fleet.laptop.facts("queue")[1]["waits"];
+    assert_eq!(
+        (&waits["for"], &waits["live_workers"]),
+        (&"worker".into(), &1.into())
+    );
+    assert_eq!(waits["place"], 1);
+    let workers = || {
+        let status = fleet.laptop.facts("fleet status");
+        let machines = status["machines"].as_array().unwrap().clone();
+        let build = machines
+            .into_iter()
+            .find(|it| it["name"] == "build")
+            .unwrap();
+        build["workers"].clone()
+    };
+    assert_eq!(workers()[0]["is_lost"], false);
+    let shown = fleet.laptop.gatewright("fleet status").succeeds().stdout;
+    says(&shown, "mac");
+    worker.kill();
+    let ages = "UPDATE gatewright.workers SET seen_at = seen_at - 60000";
+    fleet.server.sql("team", ages);
+    assert_eq!(workers()[0]["is_lost"], true);
+    let waits = &fleet.laptop.facts("queue")[1]["waits"];
+    assert_eq!(waits["for"], "machine");
+    let_go(&fleet.laptop);
+}
+
+/// The liveness of a run, as the list has it.
+fn listed(world: &World, run: &str) -> serde_json::Value {
+    let rows = world.facts("list --all")["runs"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let row = rows.into_iter().find(|row| row["run"] == run).unwrap();
+    row["liveness"].clone()
+}
+
+#[test]
+fn an_answered_run_waits_for_a_worker_and_one_that_is_set_aside_for_a_person() {
+    let fleet = Fleet::new(super::owners::ASKS, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    let answered = fleet.laptop.gatewright("answer f-1 yes").succeeds();
+    assert!(!answered.stdout.contains("resume"), "{answered}");
+    assert_eq!(listed(&fleet.laptop, "f-1")["state"], "queued");
+    let status = fleet.laptop.gatewright("status f-1").succeeds().stdout;
+    assert!(!status.contains("owner lost"), "{status}");
+
+    let aside = "UPDATE gatewright.queue SET set_aside = '5 workers took it'";
+    fleet.server.sql("team", aside);
+    let liveness = listed(&fleet.laptop, "f-1");
+    assert_eq!(liveness["why"], "set_aside");
+    let inbox = fleet.laptop.facts("inbox");
+    assert_eq!(inbox["inbox"][0]["run"], "f-1");
+    assert_eq!(inbox["inbox"][0]["commands"][0], "gatewright resume f-1");
+    assert_eq!(fleet.laptop.facts("list")["waiting_runs"], 1);
+    let queue = fleet.laptop.gatewright("queue").succeeds().stdout;
+    says(&queue, "gatewright resume f-1");
+    fleet.laptop.gatewright("resume f-1").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    assert_eq!(fleet.laptop.status("f-1"), "completed");
+}
+
+#[test]
+fn what_could_not_be_driven_says_why_while_it_waits() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let build = fleet.machine("build", "");
+    fleet.queue("f-1", "").succeeds();
+    let broken = "UPDATE gatewright.queue SET settings = 'x'";
+    fleet.server.sql("team", broken);
+    build.gatewright("worker --fleet --once").exits(1);
+    let waits = &fleet.laptop.facts("queue")[0]["waits"];
+    assert_eq!(waits["for"], "time");
+    says(waits["reason"].as_str().unwrap(), "settings of f-1");
+}
+
+#[test]
+fn a_slow_network_shows_the_fleet() {
+    let fleet = Fleet::new(ONE, "echo note > note.txt");
+    let (far, proxy) = behind(&fleet, "far");
+    fleet.queue("f-1", "").succeeds();
+    // Both ways: half a second for each question.
+    proxy.delay(std::time::Duration::from_millis(250));
+    let listed = far.gatewright("list --all --json").succeeds();
+    says(&listed.stdout, "f-1");
+    let before = proxy.connections();
+    assert_eq!(far.status("f-1"), "queued");
+    assert_eq!(proxy.connections() - before, 1, "one connection is enough");
+    let counted = far.gatewright("metrics --all").succeeds();
+    assert!(!counted.stderr.contains("fleet"), "{counted}");
+    let picture = far.gatewright("watch --once").succeeds();
+    says(&picture.stdout, "f-1");
+}

@@ -115,6 +115,10 @@ ALTER TABLE gatewright.spending ADD COLUMN claim bytea NOT NULL DEFAULT '';
 ALTER TABLE gatewright.spending DROP CONSTRAINT spending_pkey;
 ALTER TABLE gatewright.spending ADD PRIMARY KEY (day, run, claim);
 
+-- A user has one name, with and without a terminal.
+UPDATE gatewright.queue SET person = regexp_replace(person, ' \(unattended\)$', '') WHERE person LIKE '% (unattended)';
+UPDATE gatewright.spending SET person = regexp_replace(person, ' \(unattended\)$', '') WHERE person LIKE '% (unattended)';
+
 -- What the run had used, as its claim first told.
 CREATE TABLE gatewright.spending_before (
     run    text NOT NULL REFERENCES gatewright.runs (id) ON DELETE CASCADE,
@@ -211,4 +215,39 @@ BEGIN
     UPDATE gatewright.machines SET seen_at = now_is, version = in_version, skew = coalesce(in_skew, skew)
         WHERE id = in_machine;
     DELETE FROM gatewright.workers WHERE seen_at < now_is - 86400000;
+END $$;
+
+-- How a guarded run stands that a machine ships, as that machine says. It proves nothing: the lines of the copy do.
+CREATE TABLE gatewright.shipped_now (
+    machine    text NOT NULL,
+    run        text NOT NULL,
+    pipeline   text NOT NULL,
+    task       text NOT NULL,
+    stage      text NOT NULL,
+    status     text NOT NULL,
+    reason     text,
+    driver     text NOT NULL,
+    overridden boolean NOT NULL,
+    started_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    version    bigint NOT NULL,
+    PRIMARY KEY (machine, run),
+    FOREIGN KEY (machine, run) REFERENCES gatewright.shipped_runs (machine, run)
+);
+
+CREATE FUNCTION gatewright.tell_run(
+    in_machine text, in_run text, in_pipeline text, in_task text, in_stage text, in_status text, in_reason text,
+    in_driver text, in_overridden boolean, in_started_at bigint, in_updated_at bigint, in_version bigint)
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = gatewright, pg_temp AS $$
+BEGIN
+    INSERT INTO gatewright.shipped_now AS n (machine, run, pipeline, task, stage, status, reason, driver, overridden,
+            started_at, updated_at, version)
+        SELECT in_machine, in_run, in_pipeline, in_task, in_stage, in_status, in_reason, in_driver, in_overridden,
+            in_started_at, in_updated_at, in_version
+        FROM gatewright.shipped_runs r WHERE r.machine = in_machine AND r.run = in_run
+        ON CONFLICT (machine, run) DO UPDATE SET pipeline = EXCLUDED.pipeline, task = EXCLUDED.task,
+            stage = EXCLUDED.stage, status = EXCLUDED.status, reason = EXCLUDED.reason, driver = EXCLUDED.driver,
+            overridden = EXCLUDED.overridden, started_at = EXCLUDED.started_at, updated_at = EXCLUDED.updated_at,
+            version = EXCLUDED.version
+        WHERE n.version <= EXCLUDED.version;
 END $$;

@@ -37,6 +37,7 @@ REVOKE EXECUTE ON FUNCTION
     gatewright.announce(text, text, text, bytea, text, text[], bytea[]),
     gatewright.ship_content(bytea, bytea),
     gatewright.ship(text, text, bigint, bytea, bigint[], text[], text[], bytea[]),
+    gatewright.tell_run(text, text, text, text, text, text, text, text, boolean, bigint, bigint, bigint),
     gatewright.shipped_tip(text, text),
     gatewright.shipped_tips(text, text[]),
     gatewright.adopt(text, text, bigint, bytea, text, text, text, boolean)
@@ -46,7 +47,8 @@ GRANT EXECUTE ON FUNCTION
     gatewright.machine_is_there(text),
     gatewright.announce(text, text, text, bytea, text, text[], bytea[]),
     gatewright.ship_content(bytea, bytea),
-    gatewright.ship(text, text, bigint, bytea, bigint[], text[], text[], bytea[])
+    gatewright.ship(text, text, bigint, bytea, bigint[], text[], text[], bytea[]),
+    gatewright.tell_run(text, text, text, text, text, text, text, text, boolean, bigint, bigint, bigint)
     TO gatewright_ship, gatewright_drive;
 GRANT EXECUTE ON FUNCTION gatewright.shipped_tip(text, text), gatewright.shipped_tips(text, text[])
     TO gatewright_ship, gatewright_drive, gatewright_read;

@@ -5,6 +5,7 @@ use testkit::database::{PASSWORD, Server, USER};
 use testkit::proxy::Proxy;
 
 use super::{open, ready};
+use crate::schema::MIGRATIONS;
 use crate::{Address, Postgres, set_up};
 
 #[track_caller]
@@ -99,6 +100,29 @@ fn only_the_schema_of_this_version_is_used() {
 }
 
 #[test]
+fn a_database_of_the_version_before_is_upgraded_and_keeps_what_it_has() {
+    let server = Server::start();
+    let address = server.database("team");
+    for (number, step) in (1..).zip(&MIGRATIONS[..4]) {
+        server.sql("team", step);
+        let noted = format!("INSERT INTO gatewright.versions VALUES ({number})");
+        server.sql("team", &noted);
+    }
+    server.sql(
+        "team",
+        "INSERT INTO gatewright.spending (day, run, person, project, account, cost, tokens) VALUES \
+         (gatewright.today(), 'f-1', 'ada', 'shop', '', 70, 1), \
+         (gatewright.today(), 'f-2', 'ada (unattended)', 'shop', '', 30, 1)",
+    );
+    assert_eq!(refused(at(&address)), DatabaseFault::OlderSchema);
+    let done = set_up(&Address::parse(&address).unwrap()).unwrap();
+    assert_eq!((done.from, done.to), (4, 5));
+    let spent = at(&address).unwrap().spent_today().unwrap();
+    let spent: Vec<_> = spent.iter().map(|it| (&*it.person, it.cents)).collect();
+    assert_eq!(spent, [("ada", 100)]);
+}
+
+#[test]
 fn eight_who_set_up_at_once_wait_for_each_other() {
     let server = Server::start();
     let address = Address::parse(&server.database("team")).unwrap();
@@ -136,10 +160,9 @@ fn an_older_server_is_refused_by_what_it_says_of_itself() {
         .replace(&server.port().to_string(), &proxy.port().to_string());
     at(&through).unwrap();
     let version = server.sql("team", "SHOW server_version_num");
-    let version: i32 = version.parse().unwrap();
-    // As the server answers: four bytes follow, and then the number.
-    let said = |version: i32| [4_i32.to_be_bytes(), version.to_be_bytes()].concat();
-    proxy.replace_in_answers(&said(version), &said(140_012));
+    // As the server answers: six bytes follow, and then the number as a text.
+    let said = |version: &str| [&6_i32.to_be_bytes(), version.as_bytes()].concat();
+    proxy.replace_in_answers(&said(&version), &said("140012"));
     assert_eq!(refused(at(&through)), DatabaseFault::OldServer);
     let address = Address::parse(&through).unwrap();
     assert_eq!(refused(set_up(&address)), DatabaseFault::OldServer);

@@ -59,7 +59,7 @@ fn a_statement_that_waits_for_a_lock_is_slow_and_not_lost() {
     thread::scope(|scope| {
         let locked = scope.spawn(|| {
             let held =
-                "BEGIN; SELECT 1 FROM gatewright.runs FOR UPDATE; SELECT pg_sleep(4); COMMIT";
+                "BEGIN; SELECT 1 FROM gatewright.runs FOR UPDATE; SELECT pg_sleep(9); COMMIT";
             server.sql("team", held)
         });
         let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";

@@ -10,6 +10,7 @@ use store::{
 
 use super::position::{Halt, Position};
 use crate::failure::Failure;
+use crate::find_run;
 use crate::state::State;
 
 /// The most entries of one statement, and about how many bytes of them.
@@ -27,6 +28,8 @@ pub struct Shipper<'a> {
     state: &'a State,
     /// Contents that were shipped already.
     sent: BTreeSet<Hash>,
+    /// Has the database said which runs another machine has adopted?
+    has_asked: bool,
 }
 
 /// What a pass has done.
@@ -36,14 +39,19 @@ pub struct Passed {
     pub entries: u64,
     /// Runs of which nothing more is shipped, found in this pass.
     pub halted: Vec<(RunId, Halt)>,
+    /// How many runs were found so before, and are not shipped any more.
+    pub still_halted: usize,
     /// Runs that could not be shipped this time.
     pub failed: Vec<(RunId, Failure)>,
 }
 
 impl<'a> Shipper<'a> {
     pub fn new(state: &'a State) -> Self {
-        let sent = BTreeSet::new();
-        Self { state, sent }
+        Self {
+            state,
+            sent: BTreeSet::new(),
+            has_asked: false,
+        }
     }
 
     /// Ships everything that is new. What concerns one run stops only that run.
@@ -53,10 +61,16 @@ impl<'a> Shipper<'a> {
         copies: &dyn JournalCopies,
     ) -> Result<Passed, Failure> {
         let mut passed = Passed::default();
-        let runs = store.runs(None)?.into_iter();
-        for run in runs.filter(|run| run.driver == Driver::Guarded) {
-            match self.ship_run(store, copies, &run) {
+        let mut runs = store.runs(None)?;
+        runs.retain(|run| run.driver == Driver::Guarded);
+        if !self.has_asked {
+            passed.halted = self.adopted(copies, &runs)?;
+            self.has_asked = true;
+        }
+        for run in runs {
+            match self.ship_and_tell(store, copies, &run) {
                 Ok(Shipped::Entries(0)) => {}
+                Ok(Shipped::StillHalted) => passed.still_halted += 1,
                 Ok(Shipped::Entries(entries)) => {
                     passed.runs += 1;
                     passed.entries += entries;
@@ -69,6 +83,55 @@ impl<'a> Shipper<'a> {
         Ok(passed)
     }
 
+    /// A machine that comes back hears at once who went on with its runs, and not only with its next entry.
+    fn adopted(
+        &self,
+        copies: &dyn JournalCopies,
+        runs: &[RunSummary],
+    ) -> Result<Vec<(RunId, Halt)>, Failure> {
+        let active = runs.iter().filter(|run| find_run::is_active(run));
+        let shipped = active.filter(|run| {
+            let known = Position::read(self.state, &run.id);
+            known.is_some_and(|known| known.halt.is_none())
+        });
+        let shipped: Vec<RunId> = shipped.map(|run| run.id.clone()).collect();
+        if shipped.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut halted = Vec::new();
+        for state in copies.states(&shipped)? {
+            if let (Some(adoption), Some(known)) =
+                (state.adoption, Position::read(self.state, &state.run))
+            {
+                let halt = Halt::Adopted(adoption);
+                self.halt(&state.run, known, halt.clone())?;
+                halted.push((state.run, halt));
+            }
+        }
+        Ok(halted)
+    }
+
+    /// Ships what is new of a run, and then tells how it stands.
+    fn ship_and_tell(
+        &mut self,
+        store: &dyn Backend,
+        copies: &dyn JournalCopies,
+        run: &RunSummary,
+    ) -> Result<Shipped, ShippingError> {
+        let shipped = self.ship_run(store, copies, run)?;
+        let position = Position::read(self.state, &run.id);
+        let untold = position.filter(|it| it.halt.is_none() && it.told != run.version);
+        if let Some(position) = untold {
+            copies.tell(run)?;
+            let told = run.version;
+            let position = Position { told, ..position };
+            position
+                .save(self.state, &run.id)
+                .map_err(ShippingError::OfAll)?;
+        }
+        Ok(shipped)
+    }
+
     fn ship_run(
         &mut self,
         store: &dyn Backend,
@@ -77,9 +140,8 @@ impl<'a> Shipper<'a> {
     ) -> Result<Shipped, ShippingError> {
         let known = Position::read(self.state, &run.id);
         let known = match known {
-            Some(known) if known.halt.is_some() || known.entries == run.version => {
-                return Ok(Shipped::Entries(0));
-            }
+            Some(known) if known.halt.is_some() => return Ok(Shipped::StillHalted),
+            Some(known) if known.entries == run.version => return Ok(Shipped::Entries(0)),
             Some(known) => known,
             None => told_by(copies, &run.id)?,
         };
@@ -115,6 +177,7 @@ impl<'a> Shipper<'a> {
                 entries: last.number,
                 hash: Some(last.hash),
                 halt: None,
+                told: position.told,
             };
             self.ship_contents(store, copies, &batch)?;
             let lines: Vec<Line> = batch.iter().map(line).collect();
@@ -161,12 +224,17 @@ impl<'a> Shipper<'a> {
         position: Position,
         halt: Halt,
     ) -> Result<Shipped, ShippingError> {
+        let halted = self.halt(run, position, halt.clone());
+        halted.map_err(ShippingError::OfAll)?;
+        Ok(Shipped::Halted(halt))
+    }
+
+    fn halt(&self, run: &RunId, position: Position, halt: Halt) -> Result<(), Failure> {
         let halted = Position {
-            halt: Some(halt.clone()),
+            halt: Some(halt),
             ..position
         };
-        halted.save(self.state, run).map_err(ShippingError::OfAll)?;
-        Ok(Shipped::Halted(halt))
+        halted.save(self.state, run)
     }
 
     /// What the entries name and the store has: an adopted run needs it.
@@ -192,6 +260,8 @@ impl<'a> Shipper<'a> {
 enum Shipped {
     Entries(u64),
     Halted(Halt),
+    /// It was found in an earlier pass.
+    StillHalted,
 }
 
 enum ShippingError {
@@ -223,6 +293,7 @@ fn told_by(copies: &dyn JournalCopies, run: &RunId) -> Result<Position, Shipping
         entries: tip.map_or(0, |tip| tip.version),
         hash: tip.map(|tip| tip.head),
         halt: state.and_then(|state| state.adoption).map(Halt::Adopted),
+        told: 0,
     })
 }
 
@@ -292,6 +363,7 @@ mod tests {
         announced: RefCell<bool>,
         lines: RefCell<Vec<Line>>,
         contents: RefCell<Vec<Vec<u8>>>,
+        told: RefCell<Vec<u64>>,
     }
 
     impl JournalCopies for FakeCopies {
@@ -329,6 +401,11 @@ mod tests {
         fn sign(&self) -> Result<(), Error> {
             Ok(())
         }
+
+        fn tell(&self, run: &RunSummary) -> Result<(), Error> {
+            self.told.borrow_mut().push(run.version);
+            Ok(())
+        }
     }
 
     /// A store with a run of this driver.
@@ -361,6 +438,8 @@ mod tests {
         }
         assert_eq!(*copies.contents.borrow(), [b"one", b"two"]);
         assert_eq!(copies.lines.borrow().len(), 5);
+        assert!(shipper.pass(&home, &copies).unwrap().failed.is_empty());
+        assert_eq!(*copies.told.borrow(), [2, 3, 4, 5], "once for each version");
     }
 
     #[test]

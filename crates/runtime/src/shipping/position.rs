@@ -20,6 +20,8 @@ pub(super) struct Position {
     /// The hash of the last one, if it is known.
     pub hash: Option<Hash>,
     pub halt: Option<Halt>,
+    /// The version that people on other machines were told.
+    pub told: u64,
 }
 
 /// Why nothing more of a run is shipped.
@@ -61,6 +63,7 @@ impl Position {
             entries: value["entries"].as_u64()?,
             hash,
             halt: halt_from_json(&value["halt"]),
+            told: value["told"].as_u64().unwrap_or(0),
         })
     }
 
@@ -69,6 +72,7 @@ impl Position {
             "entries": self.entries,
             "hash": self.hash.map(|hash| hash.to_string()),
             "halt": self.halt.as_ref().map(halt_to_json),
+            "told": self.told,
         });
         let path = path(state, run);
         // What is lost here is asked again.
@@ -133,6 +137,7 @@ mod tests {
                 entries,
                 hash,
                 halt,
+                told: 4,
             };
             position.save(&state, &run).unwrap();
             assert_eq!(halt_of(&state, &run), position.halt);

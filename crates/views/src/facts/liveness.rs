@@ -39,6 +39,10 @@ pub enum OwnerSign {
     Gone,
     /// Nobody holds the run.
     Nobody,
+    /// Nobody holds it, and the next free worker of the fleet takes it.
+    InQueue,
+    /// Nobody holds it, and no worker of the fleet takes it until a person puts it back.
+    SetAside,
     /// A run by hand has none, or the system does not tell: only the last event is known.
     Unknown,
 }
@@ -91,12 +95,17 @@ pub enum LostReason {
     Nobody,
     /// It rests, and no process is there that goes on with it then.
     NoWorker,
+    /// Workers of the fleet could not drive it, and none takes it any more.
+    SetAside,
 }
 
 impl Liveness {
     /// Judges the signs.
     pub fn of(signs: &Signs) -> Self {
         match signs.status {
+            Status::Queued if signs.owner == OwnerSign::SetAside => Self::OwnerLost {
+                why: LostReason::SetAside,
+            },
             Status::Queued => Self::Queued,
             Status::Completed | Status::Failed | Status::Cancelled => Self::Over,
             Status::Waiting(_) => Self::WaitsForYou {
@@ -113,8 +122,13 @@ impl Liveness {
         match (signs.owner, &signs.rest) {
             (OwnerSign::Stopped, _) => quiet(QuietReason::Stopped),
             (OwnerSign::Expired, _) => quiet(QuietReason::Expired),
+            (OwnerSign::SetAside, _) => lost(LostReason::SetAside),
             (
-                OwnerSign::Gone | OwnerSign::Nobody | OwnerSign::Alive | OwnerSign::Unknown,
+                OwnerSign::Gone
+                | OwnerSign::Nobody
+                | OwnerSign::InQueue
+                | OwnerSign::Alive
+                | OwnerSign::Unknown,
                 Some(rest),
             ) => match rest.keeper {
                 RestKeeper::There => Self::Rests {
@@ -125,6 +139,7 @@ impl Liveness {
             },
             (OwnerSign::Gone, None) => lost(LostReason::ProcessGone),
             (OwnerSign::Nobody, None) => lost(LostReason::Nobody),
+            (OwnerSign::InQueue, None) => Self::Queued,
             (OwnerSign::Alive | OwnerSign::Unknown, None) if since >= QUIET_AFTER => {
                 quiet(QuietReason::Silent)
             }
@@ -150,6 +165,9 @@ impl Liveness {
         match self {
             Self::Live { .. } => "live".to_owned(),
             Self::Quiet { since, .. } => format!("quiet for {}", span(since)),
+            Self::OwnerLost {
+                why: LostReason::SetAside,
+            } => "set aside".to_owned(),
             Self::OwnerLost { .. } => "owner lost".to_owned(),
             Self::Rests { until, left } => {
                 let now = Time(until.0.saturating_sub(left.0.saturating_mul(1000)));
@@ -177,6 +195,9 @@ impl Liveness {
                 LostReason::ProcessGone => "the process that worked on it is gone",
                 LostReason::Nobody => "no process works on it",
                 LostReason::NoWorker => "it rests, and no worker is there to go on with it then",
+                LostReason::SetAside => {
+                    "no worker of the fleet takes it: `gatewright queue` says why, `gatewright resume` puts it back"
+                }
             }),
             Self::Live { .. }
             | Self::Rests { .. }
@@ -225,6 +246,7 @@ impl Liveness {
                 LostReason::ProcessGone => "process_gone",
                 LostReason::Nobody => "nobody",
                 LostReason::NoWorker => "no_worker",
+                LostReason::SetAside => "set_aside",
             }),
             Self::Live { .. }
             | Self::Rests { .. }

@@ -10,15 +10,16 @@ use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
 use runtime::import_run::Trusted;
 use runtime::workspace::Workspace;
-use runtime::{shipping, signs, view_files};
-use store::{Access, Files};
+use runtime::{find_run, ids, shipping, signs, view_files};
+use serde_json::{Value, json};
+use store::{Access, Files, SharedBackend as _, ShippedSummary};
 
 use super::Adopt;
 use crate::commands::start::tell_begun;
 use crate::confirm::{self, Question};
 use crate::exit::Exit;
 use crate::fleet_link::FleetLink;
-use crate::output::Output;
+use crate::output::{Format, Output};
 
 /// A machine that was seen within this time is alive, by the database's clock.
 const ALIVE_MS: i64 = 5 * 60 * 1000;
@@ -28,18 +29,39 @@ impl Adopt {
         &self,
         context: &Context,
         output: &mut Output,
+        run: &RunId,
     ) -> Result<Exit, Failure> {
+        if ids::is_of_fleet(run) {
+            let message =
+                format!("{run} is a run of the fleet: its workers drive it, and nobody adopts it");
+            return Err(
+                Failure::refused(message).hint(format!("`gatewright status {run}` shows it"))
+            );
+        }
         let FleetLink {
             membership, store, ..
         } = FleetLink::open(context, Access::Write)?;
-        let copies = store.copies_of(&self.run)?;
-        let copy = choose(copies, &self.run, self.from.as_deref(), &membership)?;
+        let copies = store.copies_of(run)?;
+        let copy = choose(copies, run, self.from.as_deref(), &membership)?;
         if self.show {
-            let shipped = store.shipped_run(&self.run, &copy)?;
+            let shipped = store.shipped_run(run, &copy)?;
             return output.text(&shown(&shipped.files)).map(|()| Exit::Success);
         }
-        self.require_lost(context, &copy, &membership)?;
-        self.adopt(context, output, &store, &copy, &membership)
+        self.require_lost(context, run, &copy, &membership)?;
+        self.adopt(context, output, &store, run, &copy, &membership)
+    }
+
+    /// The guarded runs of other machines that are not over.
+    pub(super) fn list(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
+        let link = FleetLink::open(context, Access::Read)?;
+        let mut shipped = link.store.shipped_runs()?;
+        shipped
+            .retain(|it| it.machine != link.membership.machine && find_run::is_active(&it.summary));
+        if shipped.is_empty() && output.format() == Format::Text {
+            output.say("no other machine of the fleet has shipped a guarded run that is not over");
+        }
+        output.facts(|_| listed(&shipped), || listed_json(&shipped))?;
+        Ok(Exit::Success)
     }
 
     fn adopt(
@@ -47,6 +69,7 @@ impl Adopt {
         context: &Context,
         output: &mut Output,
         store: &Postgres,
+        run: &RunId,
         copy: &MachineCopy,
         membership: &FleetMembership,
     ) -> Result<Exit, Failure> {
@@ -56,7 +79,7 @@ impl Adopt {
             Trusted::AsKnown
         };
         let mut workspace = Workspace::for_writing(context)?;
-        let shipped = store.shipped_run(&self.run, copy)?;
+        let shipped = store.shipped_run(run, copy)?;
         let adoptable = adopt_run::judge(&workspace, shipped, &copy.name, trusted)?;
         let person = context.who().name();
         let adopting = Adopting {
@@ -67,11 +90,11 @@ impl Adopt {
         };
         // First the database: from then on the other machine adds nothing. If we die in between, the same command
         // goes on.
-        match store.adopt(&self.run, copy, &adopting)? {
+        match store.adopt(run, copy, &adopting)? {
             AdoptionAnswer::Adopted => {}
-            AdoptionAnswer::Moved => return Err(still_alive(&self.run, &copy.name)),
+            AdoptionAnswer::Moved => return Err(still_alive(run, &copy.name)),
             AdoptionAnswer::Taken => {
-                let message = format!("another machine has just adopted {}", self.run);
+                let message = format!("another machine has just adopted {run}");
                 return Err(Failure::refused(message).hint("nothing was adopted here"));
             }
         }
@@ -90,6 +113,7 @@ impl Adopt {
     fn require_lost(
         &self,
         context: &Context,
+        run: &RunId,
         copy: &MachineCopy,
         membership: &FleetMembership,
     ) -> Result<(), Failure> {
@@ -108,19 +132,19 @@ impl Adopt {
         };
         let why = views::line(&why);
         if !self.force {
-            return Err(Failure::refused(format!("{}: {why}", self.run)).hint(
+            return Err(Failure::refused(format!("{run}: {why}")).hint(
                 "wait until the machine is silent for five minutes, or add --force if it is lost",
             ));
         }
         let Who::Person(_) = context.who() else {
-            return Err(Failure::refused(format!("{}: {why}", self.run))
+            return Err(Failure::refused(format!("{run}: {why}"))
                 .hint("only a person at a terminal can force this"));
         };
         confirm::ask(&Question {
             lost: &format!(
                 "{why}. If it still works there, the run has two homes, and what it does there from now on is lost to the fleet."
             ),
-            word: self.run.as_str(),
+            word: run.as_str(),
             action: "adopt it",
         })
     }
@@ -139,8 +163,9 @@ fn choose(
     membership: &FleetMembership,
 ) -> Result<MachineCopy, Failure> {
     if copies.is_empty() {
-        let message = format!("nothing of {run} is in the fleet's database");
-        return Err(Failure::not_found(message).hint("check the id"));
+        let message = format!("no machine has shipped {run}");
+        return Err(Failure::not_found(message)
+            .hint("`gatewright adopt` lists what other machines have shipped"));
     }
     copies.retain(|copy| copy.machine != membership.machine);
     copies.retain(|copy| from.is_none_or(|from| copy.name == from || copy.machine == from));
@@ -167,6 +192,43 @@ fn choose(
         )))
         .hint("name the one that is lost with --from MACHINE")),
     }
+}
+
+/// A line for each, with what a person needs to choose.
+fn listed(shipped: &[ShippedSummary]) -> String {
+    let line = |it: &ShippedSummary| {
+        let summary = &it.summary;
+        format!(
+            "{}  {} at {} on {}, seen {} ago: {}\n",
+            summary.id,
+            summary.status.word(),
+            summary.stage,
+            views::line(&it.name),
+            views::time::duration(it.silent_ms),
+            views::line(&summary.task)
+        )
+    };
+    let lines: String = shipped.iter().map(line).collect();
+    if shipped.is_empty() {
+        lines
+    } else {
+        format!("{lines}\n`gatewright adopt RUN --trust` adopts one whose machine is lost\n")
+    }
+}
+
+fn listed_json(shipped: &[ShippedSummary]) -> Value {
+    let rows = shipped.iter().map(|it| {
+        json!({
+            "run": it.summary.id.as_str(),
+            "machine": it.name,
+            "silent_ms": it.silent_ms,
+            "status": it.summary.status.word(),
+            "stage": it.summary.stage.as_str(),
+            "project": it.summary.project,
+            "task": it.summary.task,
+        })
+    });
+    json!({ "runs": rows.collect::<Vec<_>>() })
 }
 
 fn shown(files: &Files) -> String {

@@ -23,16 +23,14 @@ impl Caps {
             person_only::require_person(context, "caps", Held::Nobody)?;
             Access::Write
         };
+        let wanted = self.day.iter().map(cost);
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
         let store = FleetLink::open(context, access)?.store;
         let scope = self.scope();
-        for cap in &self.day {
-            match cap {
-                Cap::None => drop(store.remove_cap(&scope)?),
-                Cap::Cost(cents) => store.set_cap(&scope, *cents)?,
-                Cap::Tokens(_) => {
-                    return Err(Failure::usage("a cap of the fleet is a cost")
-                        .hint("type it as `--day cost=20.00`"));
-                }
+        for cents in wanted {
+            match cents {
+                Some(cents) => store.set_cap(&scope, cents)?,
+                None => drop(store.remove_cap(&scope)?),
             }
         }
         let (spent, caps) = (store.spent_today()?, store.caps()?);
@@ -47,6 +45,20 @@ impl Caps {
             (None, Some(project), _) => CapScope::Project(project.clone()),
             (None, None, Some(account)) => CapScope::Account(account.clone()),
             (None, None, None) => CapScope::All,
+        }
+    }
+}
+
+/// The cents of a cap; none if there is to be no cap.
+fn cost(cap: &Cap) -> Result<Option<u64>, Failure> {
+    match cap {
+        Cap::None => Ok(None),
+        Cap::Cost(0) => Err(Failure::usage("a cap of the fleet is more than 0")
+            .hint("`--day cost=0.01` lets almost nothing through, `--day none` removes the cap")),
+        Cap::Cost(cents) => Ok(Some(*cents)),
+        Cap::Tokens(_) => {
+            Err(Failure::usage("a cap of the fleet is a cost")
+                .hint("type it as `--day cost=20.00`"))
         }
     }
 }

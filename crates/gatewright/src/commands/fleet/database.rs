@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use pg_store::{Address, FleetRun, FleetStatus, Machine, MachineRow, Postgres};
+use pg_store::{Address, FleetRun, FleetStatus, Joined, Machine, MachineRow, Postgres, WorkerRow};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::fleet_membership::{AddressSource, FleetMembership};
 use runtime::{ids, lease_holder, shipping};
 use serde_json::{Value, json};
-use store::Access;
+use store::{Access, Backend as _, DatabaseFault, Error, ShippedSummary};
 
 use crate::fleet_link::FleetLink;
 use crate::output::Output;
 
 /// The commands mention a clock that is off by more than this: leases do not depend on it, but times in the history do.
 const SKEW_MS: i64 = 2_000;
+
+/// A worker gives a sign every two seconds: one that is silent for so long is lost.
+const LOST_MS: i64 = 30_000;
 
 pub(super) fn set_up(source: &AddressSource, output: &mut Output) -> Result<(), Failure> {
     let address = Address::parse(&source.read()?)?;
@@ -63,13 +66,18 @@ pub(super) fn join(
         labels,
         version: env!("CARGO_PKG_VERSION"),
     };
-    let joined = Postgres::open(&address, Access::Write)?.join(&joining)?;
-    let labels = labels.to_vec();
+    let joined = joined(&address, &joining)?;
+    let is_reader = joined.is_none();
+    let joined = joined.unwrap_or_else(|| Joined {
+        name: name.clone(),
+        skew: 0,
+    });
     let membership = FleetMembership {
         source,
-        machine,
+        machine: machine.clone(),
         name: joined.name.clone(),
-        labels,
+        labels: labels.to_vec(),
+        is_reader,
     };
     membership.save(&state)?;
     shipping::forget_positions(&state)?;
@@ -80,7 +88,14 @@ pub(super) fn join(
         ));
     }
     tell_skew(output, joined.skew);
-    let text = |_| format!("{} has joined {address}\n", joined.name);
+    let text = |_| {
+        let what = if is_reader {
+            "looks at the runs in"
+        } else {
+            "has joined"
+        };
+        format!("{} {what} {address}\n", joined.name)
+    };
     let json = || {
         json!({
             "database": address.to_string(),
@@ -88,17 +103,39 @@ pub(super) fn join(
             "name": joined.name,
             "labels": membership.labels,
             "skew_ms": joined.skew,
+            "reader": is_reader,
         })
     };
     output.facts(text, json)
+}
+
+/// `None` for a user or a server that only reads: it may look, and nobody sees it.
+fn joined(address: &Address, joining: &Machine<'_>) -> Result<Option<Joined>, Failure> {
+    let joined = Postgres::open(address, Access::Write).and_then(|store| store.join(joining));
+    match joined {
+        Ok(joined) => Ok(Some(joined)),
+        Err(Error::Database {
+            fault: DatabaseFault::Forbidden | DatabaseFault::ReadOnly,
+            ..
+        }) => {
+            // Whoever may not even read is told so.
+            Postgres::open(address, Access::Read)?.runs(None)?;
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 pub(super) fn leave(context: &Context, output: &mut Output) -> Result<(), Failure> {
     let state = context.state()?;
     let membership = FleetLink::membership(context)?;
     // Without the database the machine leaves as well: the others see that it is silent.
-    let left = FleetLink::open(context, Access::Write)
-        .and_then(|fleet| Ok(fleet.store.leave(&membership.machine)?));
+    let left = if membership.is_reader {
+        Ok(None)
+    } else {
+        FleetLink::open(context, Access::Write)
+            .and_then(|fleet| Ok(fleet.store.leave(&membership.machine)?))
+    };
     if let Err(failure) = &left {
         output.say(&format!("the database still lists this machine: {failure}"));
     }
@@ -150,12 +187,7 @@ fn text(address: &Address, membership: &FleetMembership, status: &FleetStatus) -
             .iter()
             .filter(|worker| worker.machine == machine.id)
         {
-            let process = lease_holder::process_name(&worker.process);
-            let _ = writeln!(
-                text,
-                "    worker {process}, seen {} ago",
-                span(worker.silent)
-            );
+            let _ = writeln!(text, "    {}", worker_words(worker));
         }
     }
     if status.machines.is_empty() {
@@ -168,14 +200,51 @@ fn text(address: &Address, membership: &FleetMembership, status: &FleetStatus) -
     if status.runs.is_empty() {
         text.push_str("  none is queued or under way\n");
     }
+    if !status.shipped.is_empty() {
+        text.push_str("\nguarded runs, as their machines say\n");
+    }
+    for run in &status.shipped {
+        let _ = writeln!(text, "  {}", shipped_words(run));
+    }
     text
 }
 
-fn machine_words(machine: &MachineRow) -> String {
-    let labels = match machine.labels.as_slice() {
+fn worker_words(worker: &WorkerRow) -> String {
+    let process = lease_holder::process_name(&worker.process);
+    let seen = span(worker.silent);
+    let seen = if worker.silent > LOST_MS {
+        format!("LOST, seen {seen} ago")
+    } else {
+        format!("seen {seen} ago")
+    };
+    let version = views::line(&worker.version);
+    format!(
+        "worker {process}, {version}, {}, {seen}",
+        label_words(&worker.labels)
+    )
+}
+
+fn label_words(labels: &[String]) -> String {
+    match labels {
         [] => "no labels".to_owned(),
         labels => views::line(&labels.join(", ")),
-    };
+    }
+}
+
+fn shipped_words(run: &ShippedSummary) -> String {
+    let summary = &run.summary;
+    format!(
+        "{}  {} at {} on {}, seen {} ago",
+        summary.id,
+        summary.status.word(),
+        summary.stage,
+        views::line(&run.name),
+        views::time::duration(run.silent_ms)
+    )
+}
+
+fn machine_words(machine: &MachineRow) -> String {
+    let labels = label_words(&machine.labels);
     let clock = if machine.skew.abs() > SKEW_MS {
         format!(", clock off by {}", span(machine.skew))
     } else {
@@ -196,17 +265,17 @@ fn run_words(run: &FleetRun) -> String {
     );
     let lease = match &run.lease {
         Some(lease) if lease.remaining > 0 => format!(
-            ", lease {} of {} for {}",
+            ", driven by {} (lease {}, for {})",
+            lease_holder::process_name(&lease.holder),
             lease.fence,
-            views::line(&lease.holder),
             span(lease.remaining)
         ),
         Some(lease) => format!(
-            ", lease {} of {} has expired",
-            lease.fence,
-            views::line(&lease.holder)
+            ", no longer driven by {} (lease {} has expired)",
+            lease_holder::process_name(&lease.holder),
+            lease.fence
         ),
-        None => ", no lease".to_owned(),
+        None => ", nobody drives it".to_owned(),
     };
     let queued = match (&run.set_aside, &run.queued) {
         (Some(why), _) => format!(", set aside: {}", views::line(why)),
@@ -230,6 +299,7 @@ fn json(address: &Address, membership: &FleetMembership, status: &FleetStatus) -
             "version": worker.version,
             "labels": worker.labels,
             "silent_ms": worker.silent,
+            "is_lost": worker.silent > LOST_MS,
         }));
     }
     let machines = status.machines.iter().map(|machine| {
@@ -249,6 +319,7 @@ fn json(address: &Address, membership: &FleetMembership, status: &FleetStatus) -
         "skew_ms": status.skew,
         "machines": machines.collect::<Vec<_>>(),
         "runs": status.runs.iter().map(run_json).collect::<Vec<_>>(),
+        "shipped_runs": status.shipped.iter().map(shipped_json).collect::<Vec<_>>(),
     })
 }
 
@@ -264,6 +335,18 @@ fn run_json(run: &FleetRun) -> Value {
         "lease": lease,
         "queued_for": run.queued,
         "set_aside": run.set_aside,
+    })
+}
+
+fn shipped_json(run: &ShippedSummary) -> Value {
+    json!({
+        "id": run.summary.id.as_str(),
+        "machine": run.name,
+        "silent_ms": run.silent_ms,
+        "project": run.summary.project,
+        "stage": run.summary.stage.as_str(),
+        "status": run.summary.status.word(),
+        "task": run.summary.task,
     })
 }
 

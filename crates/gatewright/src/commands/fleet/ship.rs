@@ -55,6 +55,9 @@ pub(super) fn in_front(context: &Context, output: &mut Output) -> Result<(), Fai
 /// Ships in the background: nobody reads what it says but the log, and it ends by itself.
 pub(super) fn detached(folder: &Path) -> Result<(), Failure> {
     let state = State::new(folder.to_owned());
+    if FleetMembership::load(&state)?.is_some_and(|membership| membership.is_reader) {
+        return Ok(());
+    }
     let Some(_lock) = shipping::lock(&state) else {
         return Ok(());
     };
@@ -90,7 +93,14 @@ fn lines(told: &Told<'_>) -> Vec<String> {
 
 fn summary(passed: &Passed) -> String {
     match passed.entries {
-        0 => "nothing new to ship".to_owned(),
+        0 => match passed.still_halted {
+            0 => "nothing new to ship".to_owned(),
+            1 => "nothing new to ship; 1 run is not shipped any more: run `gatewright verify`"
+                .to_owned(),
+            more => format!(
+                "nothing new to ship; {more} runs are not shipped any more: run `gatewright verify`"
+            ),
+        },
         1 => "shipped 1 entry of 1 run".to_owned(),
         entries if passed.runs == 1 => format!("shipped {entries} entries of 1 run"),
         entries => format!("shipped {entries} entries of {} runs", passed.runs),
@@ -137,6 +147,7 @@ fn json(passed: &Passed) -> Value {
         "entries": passed.entries,
         "runs": passed.runs,
         "halted": halted.collect::<Vec<_>>(),
+        "still_halted": passed.still_halted,
         "failed": failed.collect::<Vec<_>>(),
     })
 }

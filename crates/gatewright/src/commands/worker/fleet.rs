@@ -20,7 +20,7 @@ use runtime::fleet_project::FleetProject;
 use runtime::lease_holder::{self, TERM};
 use runtime::workspace::Workspace;
 use runtime::{clock, fleet_clones, fleet_logs, fleet_look, fleet_seat};
-use store::{Access, Backend as _, Fence, Handle, SharedBackend as _};
+use store::{Access, Backend as _, DatabaseFault, Fence, Handle, SharedBackend as _};
 
 use super::{Handed, Worker, WorkerMessage, night, tell};
 use crate::exit::Exit;
@@ -132,7 +132,7 @@ impl<'w> FleetWorker<'w> {
     /// Takes what is free, and listens for a while; `false` at the end.
     fn round(&mut self, worker: &Worker, output: &mut Output) -> Result<bool, Failure> {
         let is_stopping = self.options.stop.load(Ordering::Relaxed);
-        if self.give_sign() {
+        if self.give_sign()? {
             self.driven.keys().for_each(|run| self.hand_on(run));
             self.tell_again();
         }
@@ -166,10 +166,10 @@ impl<'w> FleetWorker<'w> {
         store.claim_queued_besides(&self.holder, &self.labels, TERM, &driven)
     }
 
-    /// Tells that we are here, if it is time.
-    fn give_sign(&mut self) -> bool {
+    /// Tells that we are here, if it is time. A user who may not even do that drives nothing.
+    fn give_sign(&mut self) -> Result<bool, store::Error> {
         if self.signed.is_some_and(|signed| signed.elapsed() < SIGN) {
-            return false;
+            return Ok(false);
         }
         let skew = self.measured_skew();
         let sign = WorkerSign {
@@ -179,10 +179,13 @@ impl<'w> FleetWorker<'w> {
             version: env!("CARGO_PKG_VERSION"),
             skew,
         };
-        // If it is lost, the next one tells.
-        let _ = self.link.store.worker_is_there(&sign);
+        match self.link.store.worker_is_there(&sign) {
+            Err(error) if self.signed.is_none() && may_never(&error) => return Err(error),
+            // If it is lost, the next one tells.
+            Ok(()) | Err(_) => {}
+        }
         self.signed = Some(Instant::now());
-        true
+        Ok(true)
     }
 
     /// How far our clock is off, now and then: it costs a round trip.
@@ -302,6 +305,17 @@ impl<'w> FleetWorker<'w> {
         let machine = &self.link.membership.machine;
         let _ = self.link.store.worker_ends(machine, &self.holder);
     }
+}
+
+/// Would the database refuse it however often we ask?
+fn may_never(error: &store::Error) -> bool {
+    matches!(
+        error,
+        store::Error::Database {
+            fault: DatabaseFault::Forbidden | DatabaseFault::ReadOnly,
+            ..
+        }
+    )
 }
 
 /// A run that we do not drive any more, and why.
