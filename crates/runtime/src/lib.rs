@@ -4,6 +4,7 @@
 
 pub mod accepted_programs;
 pub mod adopt_run;
+pub mod adopted_elsewhere;
 pub mod answers;
 pub mod asked_about;
 pub mod backup;

@@ -15,7 +15,7 @@ pub use crate::commit::{Decided, Request, try_once};
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::workspace::{OpenRun, Workspace};
-use crate::{clock, lost_work, view_files, witness};
+use crate::{adopted_elsewhere, clock, lost_work, view_files, witness};
 
 /// How often to look again after another process was faster.
 const MOST_LOOKS: u32 = 500;
@@ -100,6 +100,7 @@ fn look_and_store(
         let at = clock::now();
         let signed = Signed { by, at, key };
         let request = make(workspace, &opened, at)?;
+        adopted_elsewhere::require_home(&workspace.state, &opened, &request.what)?;
         if moves(&request.what) {
             workspace.require_project(&opened)?;
         }

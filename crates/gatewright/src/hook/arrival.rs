@@ -18,7 +18,7 @@ use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
 use runtime::transact::Decided;
 use runtime::workspace::Workspace;
-use runtime::{find_run, ids, shipping, unused_runs};
+use runtime::{adopted_elsewhere, find_run, ids, shipping, unused_runs};
 use store::RunSummary;
 
 use super::call::HookCall;
@@ -432,6 +432,12 @@ pub(super) fn attach(
     guarded: &mut Guarded<'_, '_>,
     heir_of: Option<&SessionId>,
 ) -> Result<Answer, Failure> {
+    let run = &guarded.opened.run().id;
+    if let Some(adopted) = adopted_elsewhere::told(&guarded.workspace.state, run) {
+        return Ok(Answer::for_person(format!(
+            "gatewright: {adopted}; this session is not guarded"
+        )));
+    }
     let process = host::named_process(&guarded.workspace.context.environment)?;
     let decided = bind(guarded, process, heir_of)?;
     if let Reply::Refuse(_) = &decided.reply {

@@ -201,4 +201,13 @@ fn the_guarded_runs_of_other_machines_are_listed_until_somebody_adopts_them() {
     let candidates = fact(&three, "adopt");
     let candidates = candidates["runs"].as_array().unwrap();
     assert!(candidates.iter().all(|it| it["machine"] != "one"));
+    // There the run has another home now: a person can only close it.
+    let before = entries(&one, RUN);
+    let refused = one.person(["skip", RUN, "--reason", "x"], "r-test\n");
+    assert_eq!(refused.code, Some(1), "{refused}");
+    assert!(refused.stdout.contains("gatewright cancel"), "{refused}");
+    assert_eq!(entries(&one, RUN), before);
+    one.person(["cancel", RUN, "--reason", "x"], "r-test\n")
+        .succeeds();
+    assert_eq!(fact(&one, &format!("status {RUN}"))["status"], "cancelled");
 }
