@@ -287,6 +287,7 @@ fn what_a_dead_machine_spent_stays_counted_when_another_takes_its_run() {
         turns: 1,
         tokens: cost_cents,
         cost_cents,
+        ..Usage::default()
     };
     let spent = || store.spent_today().unwrap()[0].cents;
     let dead = store.claim_queued("one", &[], Duration::ZERO);
@@ -318,6 +319,7 @@ fn a_correction_after_midnight_makes_no_day_negative() {
             turns: 1,
             tokens: 10,
             cost_cents,
+            ..Usage::default()
         };
         let fence = Some(claimed.lease.fence);
         store.note_spending(&claimed.run, fence, used).unwrap();
