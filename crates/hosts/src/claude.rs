@@ -11,6 +11,8 @@ mod process;
 mod question;
 mod read;
 pub(crate) mod session_host;
+mod settings_shape;
+mod settings_table;
 pub mod statusline;
 mod step;
 mod transcript;

@@ -76,6 +76,8 @@ pub struct SessionVariables {
     pub plugin: &'static str,
     /// Variables that only the session may set for its hooks.
     pub own: &'static [&'static str],
+    /// Variables with which it starts sessions without hooks.
+    pub switches: &'static [&'static str],
     /// Variables that mark the commands of a session, with their values.
     pub marks: &'static [(&'static str, &'static str)],
 }

@@ -24,7 +24,7 @@ use edit::JsonText;
 pub(crate) use layout::{Json, document};
 use tree::JsonError;
 pub(crate) use tree::{Node, Value};
-pub(crate) use wire::{STATUS_LINE, kind};
+pub(crate) use wire::{BEFORE_TOOL, HOOKS, kind};
 
 /// The differences between the settings of hosts.
 pub struct SettingsFormat {
@@ -54,7 +54,7 @@ pub struct InvalidSetting {
     /// The path of keys.
     pub at: String,
     pub found: &'static str,
-    pub wanted: &'static str,
+    pub wanted: String,
 }
 
 impl fmt::Display for InvalidSetting {
@@ -187,12 +187,12 @@ impl Settings {
     }
 
     /// The variables that this file sets for the host and for everything that it starts, hooks
-    /// included. A value that is not a text sets none.
-    pub fn variables(&self) -> Vec<(&str, &str)> {
+    /// included. The host makes a text of every value.
+    pub fn variables(&self) -> Vec<(&str, String)> {
         let members = self.text.root.get(wire::ENV).and_then(Node::members);
         let members = members.unwrap_or_default().iter();
         members
-            .filter_map(|member| Some((member.name.as_str(), member.value.text()?)))
+            .map(|member| (member.name.as_str(), wire::variable(&member.value)))
             .collect()
     }
 

@@ -4,15 +4,12 @@ use hosts::settings::{HookInvocation, Settings, StatusLine};
 use runtime::failure::Failure;
 
 use super::claims::Claims;
-use super::host::{FORMAT, TITLE};
+use super::host::{FORMAT, PLUGIN, TITLE};
 use super::missing_hooks;
 use super::plan::{Change, Plan};
 use super::program::OurProgram;
 use super::record::FileKind;
 use super::settings_files::{FileState, HostSettingsFile, LOCAL, SHARED, Scope, USER};
-
-/// The name of our plugin.
-pub const PLUGIN: &str = "gatewright";
 
 /// Where to install the hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,9 @@ pub const TITLE: &str = HOST.title();
 pub const PLACES: &SettingsPlaces = &DEFAULT_SESSION_HOST.places;
 pub const FORMAT: &SettingsFormat = &DEFAULT_SESSION_HOST.format;
 
+/// The name of our plugin for it.
+pub const PLUGIN: &str = "gatewright";
+
 /// The version with which we were tested, and the first one whose hooks block when they fail.
 pub const TESTED: Version = HOST.tested();
 pub const BLOCKING: Version = HOST.oldest();

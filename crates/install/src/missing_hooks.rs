@@ -9,7 +9,7 @@ use runtime::environment::Environment;
 use runtime::state::State;
 
 use super::claims::Claims;
-use super::host::{FORMAT, TITLE};
+use super::host::{FORMAT, PLUGIN, TITLE};
 use super::program::OurProgram;
 use super::settings_faults::Ground;
 use super::settings_files::{self, HostSettingsFile};
@@ -60,18 +60,23 @@ fn harm(
     places.iter().find_map(|place| {
         let settings = place.settings()?;
         let is_changed = changed.is_none_or(|file| is_same(Path::new(file), &place.path));
-        let is_ours = !settings.hooks(&program.path).is_empty();
+        // A wrong value costs the file in which it stands.
         let invalid = settings.invalid_settings(FORMAT).into_iter();
-        let mut invalid = invalid.filter(|_| is_changed || is_ours);
+        let mut invalid = invalid.filter(|_| carries_guard(settings, program));
         let invalid = invalid
             .next()
             .map(|fault| format!("{TITLE} ignores it, hooks included: {fault}"));
         let fault = invalid.or_else(|| {
-            let mut faults = ground.faults(settings).into_iter();
+            let mut faults = ground.faults(place.scope, settings).into_iter();
             faults.next().filter(|_| is_changed)
         });
         fault.map(|fault| format!("{}: {fault}", place.path.display()))
     })
+}
+
+/// Do our hooks, or the plugin that has them, come from this file?
+pub(crate) fn carries_guard(settings: &Settings, program: &OurProgram) -> bool {
+    !settings.hooks(&program.path).is_empty() || settings.enables_plugin(PLUGIN)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

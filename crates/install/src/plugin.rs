@@ -5,7 +5,7 @@ use std::path::Path;
 use hosts::claude::plugin::{self, Plugin};
 use runtime::failure::Failure;
 
-use super::hooks::PLUGIN;
+use super::host::PLUGIN;
 use super::pipeline::PipelineToInstall;
 use super::plan::{Change, Plan};
 use super::record::FileKind;

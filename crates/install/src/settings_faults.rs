@@ -9,7 +9,7 @@ use runtime::environment::Environment;
 use runtime::state::State;
 
 use super::program::{self, OurProgram};
-use super::settings_files::HostSettingsFile;
+use super::settings_files::{HostSettingsFile, Scope};
 
 /// Variables that run other code inside the hooks.
 const INJECTED: [&str; 3] = ["LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES"];
@@ -43,14 +43,16 @@ impl<'a> Ground<'a> {
     }
 
     /// Everything in this file that harms the guard.
-    pub(crate) fn faults(&self, settings: &Settings) -> Vec<String> {
+    pub(crate) fn faults(&self, scope: Scope, settings: &Settings) -> Vec<String> {
         let variables = settings.variables().into_iter();
-        let misled = variables.filter_map(|(name, value)| self.misled(name, value));
+        let misled = variables.filter_map(|(name, value)| self.misled(scope, name, &value));
         misled.chain(self.answering(settings)).collect()
     }
 
-    fn misled(&self, name: &str, value: &str) -> Option<String> {
-        let how = if HOST.variables.own.contains(&name) || name == CALL {
+    fn misled(&self, scope: Scope, name: &str, value: &str) -> Option<String> {
+        let how = if switches_off(scope, name, value) {
+            "no hook is called"
+        } else if HOST.variables.own.contains(&name) || name == CALL {
             "only the host may tell the hooks that"
         } else if INJECTED.contains(&name) || self.is_by_name && IN_SHELL.contains(&name) {
             "it runs other code in the hooks"
@@ -105,11 +107,26 @@ impl<'a> Ground<'a> {
     }
 }
 
+/// Does the variable start sessions without hooks? The host obeys it only outside of projects.
+fn switches_off(scope: Scope, name: &str, value: &str) -> bool {
+    let value = value.trim().to_ascii_lowercase();
+    let is_on = ["1", "true", "yes", "on"].contains(&value.as_str());
+    let is_obeyed = match scope {
+        Scope::Managed | Scope::User => true,
+        Scope::Main | Scope::Shared | Scope::Local => false,
+    };
+    is_obeyed && is_on && HOST.variables.switches.contains(&name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn faults(text: &str) -> Vec<String> {
+        faults_in(Scope::Local, text)
+    }
+
+    fn faults_in(scope: Scope, text: &str) -> Vec<String> {
         let variables = [("HOME", "/me"), ("PATH", "/bin")];
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
         let environment = Environment::new(variables);
@@ -119,7 +136,7 @@ mod tests {
             program: &program,
             is_by_name: false,
         };
-        ground.faults(&Settings::parse(text.as_bytes()).unwrap())
+        ground.faults(scope, &Settings::parse(text.as_bytes()).unwrap())
     }
 
     #[test]
@@ -143,6 +160,49 @@ mod tests {
         ] {
             let text = format!(r#"{{"env": {{"{name}": "{value}"}}}}"#);
             assert_eq!(!faults(&text).is_empty(), expected, "{text}");
+        }
+    }
+
+    /// The host makes a text of every value.
+    #[test]
+    fn a_variable_counts_whatever_its_type() {
+        for (value, expected) in [
+            (r#"["/elsewhere"]"#, true),
+            (r#"["/me/.local/state"]"#, false),
+            ("3", false),
+            ("null", false),
+        ] {
+            let text = format!(r#"{{"env": {{"XDG_STATE_HOME": {value}}}}}"#);
+            assert_eq!(!faults(&text).is_empty(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_switches_the_hooks_off_is_found_where_the_host_obeys_it() {
+        for name in ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"] {
+            for (value, is_on) in [
+                ("\"1\"", true),
+                ("\" Yes \"", true),
+                ("1", true),
+                ("true", true),
+                ("[\"on\"]", true),
+                ("\"0\"", false),
+                ("\"\"", false),
+                ("\"2\"", false),
+                ("false", false),
+            ] {
+                let text = format!(r#"{{"env": {{"{name}": {value}}}}}"#);
+                for (scope, is_obeyed) in [
+                    (Scope::Managed, true),
+                    (Scope::User, true),
+                    (Scope::Main, false),
+                    (Scope::Shared, false),
+                    (Scope::Local, false),
+                ] {
+                    let found = !faults_in(scope, &text).is_empty();
+                    assert_eq!(found, is_on && is_obeyed, "{text} in {scope:?}");
+                }
+            }
         }
     }
 

@@ -29,8 +29,8 @@ pub(crate) const SHARED: &str = PLACES.shared;
 pub(crate) const LOCAL: &str = PLACES.local;
 pub(crate) const USER: &str = PLACES.user;
 
-/// A longer file is not a settings file.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+/// The host reads no longer file.
+const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
 /// A settings file and its current state.
 #[derive(Clone, Debug, PartialEq)]

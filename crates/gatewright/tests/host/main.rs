@@ -10,6 +10,7 @@ mod agents;
 mod allowed;
 mod answers;
 mod bypasses;
+mod dropped;
 mod failing;
 mod flow;
 mod handover;

@@ -1,184 +1,84 @@
-//! Values for which Claude Code ignores a whole settings file, hooks included, without a message.
+//! Values for which Claude Code ignores a whole settings file, hooks included.
 //!
-//! Each was observed with 2.1.325. An invalid hook inside `hooks` costs only that hook.
+//! Observed with 2.1.325: values that do not fit `settings_table`, a hook before a tool that cannot be loaded,
+//! and such a hook outside `hooks`, which might guard what the file permits.
 
-use crate::settings::{InvalidSetting, Node, STATUS_LINE, Value, kind};
+use super::settings_table::{HOOKS_BEFORE_TOOL, SETTINGS};
+use crate::settings::{BEFORE_TOOL, HOOKS, InvalidSetting, Node, Value, kind};
 
-/// The type that a setting must have.
-#[derive(Clone, Copy)]
-enum ExpectedType {
-    Object,
-    List,
-    Text,
-    TextOrList,
-    /// A whole number of days, at least one.
-    Days,
-    Flag,
-    FlagOrNothing,
-    FlagOrObject,
-    Mode,
-    Command,
-}
-
-impl ExpectedType {
-    fn accepts(self, node: &Node) -> bool {
-        match self {
-            Self::Object => matches!(node.kind, Value::Object(_)),
-            Self::List => matches!(node.kind, Value::List(_)),
-            Self::Text => matches!(node.kind, Value::Text(_)),
-            Self::TextOrList => matches!(node.kind, Value::Text(_) | Value::List(_)),
-            Self::Days => node
-                .number()
-                .is_some_and(|days| days >= 1.0 && days.fract() == 0.0),
-            Self::Flag => matches!(node.kind, Value::Flag(_)),
-            Self::FlagOrNothing => matches!(node.kind, Value::Flag(_) | Value::Nothing),
-            Self::FlagOrObject => matches!(node.kind, Value::Flag(_) | Value::Object(_)),
-            Self::Mode => node.text().is_some_and(|word| MODES.contains(&word)),
-            Self::Command => node.text() == Some("command"),
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Object => "an object",
-            Self::List => "a list",
-            Self::Text => "a text",
-            Self::TextOrList => "a text or a list",
-            Self::Days => "a whole number from 1",
-            Self::Flag | Self::FlagOrNothing => "true or false",
-            Self::FlagOrObject => "an object or true or false",
-            Self::Mode => "a permission mode",
-            Self::Command => "\"command\"",
-        }
-    }
-}
-
-const MODES: [&str; 7] = [
-    "acceptEdits",
-    "auto",
-    "bypassPermissions",
-    "default",
-    "dontAsk",
-    "manual",
-    "plan",
+/// Settings whose names are free, so that one may be called like an event.
+const FREE_NAMES: [&str; 7] = [
+    "enabledPlugins",
+    "env",
+    "extraKnownMarketplaces",
+    "managedMcpServers",
+    "mcpServers",
+    "pluginConfigs",
+    "skillOverrides",
 ];
 
-/// Every setting whose type we know, by its path of keys.
-const VALUES: [(ExpectedType, &[&str]); 11] = [
-    (
-        ExpectedType::Flag,
-        &[
-            "disableAllHooks",
-            "alwaysThinkingEnabled",
-            "includeCoAuthoredBy",
-            "includeGitInstructions",
-            "autoMemoryEnabled",
-            "fastMode",
-            "prefersReducedMotion",
-            "respectGitignore",
-            "showThinkingSummaries",
-            "spinnerTipsEnabled",
-            "syntaxHighlightingDisabled",
-            "terminalTitleFromRename",
-            "verbose",
-        ],
-    ),
-    (
-        ExpectedType::FlagOrNothing,
-        &[
-            "allowManagedHooksOnly",
-            "enableAllProjectMcpServers",
-            "skipWebFetchPreflight",
-        ],
-    ),
-    (ExpectedType::FlagOrObject, &["attribution"]),
-    (
-        ExpectedType::Object,
-        &[
-            "hooks",
-            "env",
-            "autoMode",
-            "enabledPlugins",
-            "fileSuggestion",
-            "modelOverrides",
-            "permissions",
-            "sandbox",
-            "skillOverrides",
-            "spinnerVerbs",
-            "statusLine",
-            "worktree",
-        ],
-    ),
-    (
-        ExpectedType::Text,
-        &[
-            "$schema",
-            "model",
-            "agent",
-            "apiKeyHelper",
-            "autoMemoryDirectory",
-            "autoUpdatesChannel",
-            "awsAuthRefresh",
-            "awsCredentialExport",
-            "defaultShell",
-            "gcpAuthRefresh",
-            "language",
-            "minimumVersion",
-            "otelHeadersHelper",
-            "outputStyle",
-            "plansDirectory",
-        ],
-    ),
-    (ExpectedType::Days, &["cleanupPeriodDays"]),
-    (
-        ExpectedType::List,
-        &[
-            "allowedHttpHookUrls",
-            "availableModels",
-            "claudeMdExcludes",
-            "companyAnnouncements",
-            "httpHookAllowedEnvVars",
-            "permissions.allow",
-            "permissions.deny",
-            "permissions.ask",
-            "permissions.additionalDirectories",
-        ],
-    ),
-    (
-        ExpectedType::TextOrList,
-        &["enabledMcpjsonServers", "disabledMcpjsonServers"],
-    ),
-    (ExpectedType::Mode, &["permissions.defaultMode"]),
-    (ExpectedType::Command, &["statusLine.type"]),
-    (ExpectedType::Text, &["statusLine.command"]),
-];
+/// How deep the host looks for stray hooks.
+const DEPTH: usize = 5;
 
 pub(super) fn find(root: &Node) -> Vec<InvalidSetting> {
-    let values = VALUES.iter();
-    let values = values.flat_map(|(wanted, paths)| paths.iter().map(move |path| (wanted, path)));
-    let wrong = values.filter_map(|(wanted, path)| {
-        let mut names = path.split('.');
-        let node = names.try_fold(root, |node, name| node.get(name))?;
-        (!wanted.accepts(node)).then(|| InvalidSetting {
-            at: (*path).to_owned(),
-            found: kind(node),
-            wanted: wanted.words(),
-        })
-    });
-    wrong.chain(lacking(root)).collect()
+    let mut found = SETTINGS.faults(root, "");
+    let hooks = root.get(HOOKS);
+    let events = BEFORE_TOOL.into_iter();
+    let events = events.filter_map(|event| Some((event, hooks?.get(event)?)));
+    for (event, node) in events {
+        let faults = HOOKS_BEFORE_TOOL.faults(node, &format!("{HOOKS}.{event}"));
+        found.extend(faults);
+    }
+    found.extend(stray(root));
+    found
 }
 
-/// A status line needs both of its values.
-fn lacking(root: &Node) -> impl Iterator<Item = InvalidSetting> {
-    let line = root.get(STATUS_LINE);
-    let line = line.filter(|line| line.members().is_some());
-    let parts = [("type", "\"command\""), ("command", "a text")].into_iter();
-    let lacking = parts.filter(move |(name, _)| line.is_some_and(|line| line.get(name).is_none()));
-    lacking.map(|(name, wanted)| InvalidSetting {
-        at: format!("{}.{name}", STATUS_LINE),
-        found: "missing",
-        wanted,
+/// Hooks before a tool that are not where the host looks for them.
+fn stray(root: &Node) -> Option<InvalidSetting> {
+    let members = root.members()?.iter();
+    let others = members
+        .filter(|member| member.name != HOOKS && !FREE_NAMES.contains(&member.name.as_str()));
+    let mut others = others.map(|member| (member.name.as_str(), &member.value));
+    let outside = others.find_map(|(name, node)| stray_member(name, name, node, DEPTH));
+    outside.or_else(|| in_hooks(root))
+}
+
+/// The same inside `hooks`, below an event.
+fn in_hooks(root: &Node) -> Option<InvalidSetting> {
+    let mut events = root.get(HOOKS)?.members()?.iter();
+    events.find_map(|event| {
+        let at = format!("{HOOKS}.{}", event.name);
+        stray_below(&at, &event.value, usize::MAX)
     })
+}
+
+fn stray_member(at: &str, name: &str, node: &Node, depth: usize) -> Option<InvalidSetting> {
+    let is_empty = node.kind == Value::Nothing || node.elements().is_some_and(<[_]>::is_empty);
+    if BEFORE_TOOL.contains(&name) && !is_empty {
+        return Some(InvalidSetting {
+            at: at.to_owned(),
+            found: kind(node),
+            wanted: format!("a hook: it is outside `{HOOKS}`"),
+        });
+    }
+    stray_below(at, node, depth.checked_sub(1)?)
+}
+
+fn stray_below(at: &str, node: &Node, depth: usize) -> Option<InvalidSetting> {
+    if depth == 0 {
+        return None;
+    }
+    match &node.kind {
+        Value::Object(members) => members.iter().find_map(|member| {
+            let at = format!("{at}.{}", member.name);
+            stray_member(&at, &member.name, &member.value, depth)
+        }),
+        Value::List(elements) => {
+            let mut elements = elements.iter();
+            elements.find_map(|element| stray_below(at, element, depth - 1))
+        }
+        Value::Text(_) | Value::Number(_) | Value::Flag(_) | Value::Nothing => None,
+    }
 }
 
 #[cfg(test)]
@@ -200,10 +100,10 @@ mod tests {
     fn a_value_that_drops_the_file_is_told() {
         check(&[
             ("{}", &[]),
-            (r#"{"fooBar": 1, "hooks": {"Stop": null, "Nope": 3}}"#, &[]),
+            (r#"{"fooBar": 1, "hooks": {"Stop": 3, "Nope": 3}}"#, &[]),
+            (r#"{"hooks": [], "theme": 3, "allowedMcpServers": 3}"#, &[]),
             (r#"{"env": {"A": 1}, "permissions": {"allow": [1]}}"#, &[]),
-            (r#"{"hooks": []}"#, &["`hooks` is a list, not an object"]),
-            (r#"{"hooks": null}"#, &["`hooks` is null, not an object"]),
+            (r#"{"model": 1, "model": "opus"}"#, &[]),
             (
                 r#"{"attribution": false, "enabledMcpjsonServers": "x", "cleanupPeriodDays": 1}"#,
                 &[],
@@ -211,9 +111,9 @@ mod tests {
             (
                 r#"{"attribution": [], "enabledMcpjsonServers": 1, "cleanupPeriodDays": 0}"#,
                 &[
-                    "`attribution` is a list, not an object or true or false",
+                    "`enabledMcpjsonServers` is a number, not a list or the name of a server",
                     "`cleanupPeriodDays` is a number, not a whole number from 1",
-                    "`enabledMcpjsonServers` is a number, not a text or a list",
+                    "`attribution` is a list, not true or false or an object",
                 ],
             ),
             (
@@ -224,23 +124,70 @@ mod tests {
                 ],
             ),
             (
-                r#"{"permissions": {"allow": "x", "defaultMode": "yolo"}}"#,
+                r#"{"permissions": {"allow": "x", "disableBypassPermissionsMode": true}}"#,
                 &[
                     "`permissions.allow` is a text, not a list",
-                    "`permissions.defaultMode` is a text, not a permission mode",
+                    "`permissions.disableBypassPermissionsMode` is true or false, not \"disable\"",
                 ],
-            ),
-            (
-                r#"{"statusLine": "x"}"#,
-                &["`statusLine` is a text, not an object"],
             ),
             (
                 r#"{"statusLine": {"command": 1}}"#,
                 &[
-                    "`statusLine.command` is a number, not a text",
                     "`statusLine.type` is missing, not \"command\"",
+                    "`statusLine.command` is a number, not a text",
                 ],
             ),
+            (
+                r#"{"sandbox": {"network": {"allowedDomains": ["a", 5]}}}"#,
+                &["`sandbox.network.allowedDomains.1` is a number, not a text"],
+            ),
         ]);
+    }
+
+    #[test]
+    fn a_hook_before_a_tool_that_cannot_be_loaded_drops_the_file() {
+        let fine = r#"{"type": "command", "command": "x", "timeout": 5, "more": 1}"#;
+        for (hooks, drops) in [
+            (format!(r#"{{"PreToolUse": [{{"matcher": "Bash", "hooks": [{fine}]}}]}}"#), false),
+            (r#"{"PreToolUse": null, "Stop": [{"matcher": 5}]}"#.to_owned(), false),
+            (r#"{"PreToolUse": 5}"#.to_owned(), true),
+            (r#"{"PermissionRequest": [{"matcher": "Bash"}]}"#.to_owned(), true),
+            (r#"{"PreToolUse": [{"matcher": 5, "hooks": []}]}"#.to_owned(), true),
+            (r#"{"PreToolUse": [{"hooks": [{"type": "nope"}]}]}"#.to_owned(), true),
+            (
+                r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "x", "timeout": "5"}]}]}"#.to_owned(),
+                true,
+            ),
+            (r#"{"Stop": [{"PreToolUse": 5, "hooks": []}]}"#.to_owned(), true),
+            (r#"{"Nope": {"PreToolUse": [{"hooks": []}]}}"#.to_owned(), true),
+        ] {
+            let settings = format!(r#"{{"hooks": {hooks}}}"#);
+            let settings = Settings::parse(settings.as_bytes()).unwrap();
+            let found = settings.invalid_settings(&FORMAT);
+            assert_eq!(!found.is_empty(), drops, "{hooks}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_hook_before_a_tool_outside_of_hooks_drops_the_file() {
+        for (text, drops) in [
+            (r#"{"PreToolUse": []}"#, false),
+            (r#"{"PreToolUse": null}"#, false),
+            (r#"{"PreToolUse": [{"hooks": []}]}"#, true),
+            (r#"{"x": [{"y": {"PermissionRequest": 5}}]}"#, true),
+            (r#"{"a": {"b": {"c": {"d": {"PreToolUse": 5}}}}}"#, true),
+            (
+                r#"{"a": {"b": {"c": {"d": {"e": {"PreToolUse": 5}}}}}}"#,
+                false,
+            ),
+            (
+                r#"{"env": {"PreToolUse": "x"}, "mcpServers": {"PreToolUse": {}}}"#,
+                false,
+            ),
+        ] {
+            let settings = Settings::parse(text.as_bytes()).unwrap();
+            let found = settings.invalid_settings(&FORMAT);
+            assert_eq!(!found.is_empty(), drops, "{text}: {found:?}");
+        }
     }
 }

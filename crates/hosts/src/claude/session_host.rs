@@ -19,6 +19,7 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
             "CLAUDE_PROJECT_DIR",
             "CLAUDE_PLUGIN_ROOT",
         ],
+        switches: &["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"],
         marks: &[("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")],
     },
     places: SettingsPlaces {

@@ -4,15 +4,15 @@ use super::hooks::{HookCommand, HookInvocation, HookRegistration, OnFailure};
 use super::layout::Json;
 use super::tree::{Node, Value};
 
-pub(super) const HOOKS: &str = "hooks";
-pub(crate) const STATUS_LINE: &str = "statusLine";
+pub(crate) const HOOKS: &str = "hooks";
+pub(super) const STATUS_LINE: &str = "statusLine";
 pub(super) const PLUGINS: &str = "enabledPlugins";
 pub(super) const DISABLE_ALL: &str = "disableAllHooks";
 pub(super) const ENV: &str = "env";
 pub(super) const PERMISSIONS: &str = "permissions";
 pub(super) const ALLOW: &str = "allow";
 /// The events before a tool at which a hook may answer in its place.
-pub(super) const BEFORE_TOOL: [&str; 2] = ["PreToolUse", "PermissionRequest"];
+pub(crate) const BEFORE_TOOL: [&str; 2] = ["PreToolUse", "PermissionRequest"];
 
 /// A hook as we write it.
 pub(super) fn entry(command: &HookCommand, registered: &HookRegistration) -> Json {
@@ -108,11 +108,48 @@ pub(super) fn limits(group: &Node, hook: &Node) -> Vec<String> {
     let background = ["async", "asyncRewake"].into_iter();
     let background = background.filter(|name| hook.get(name).is_some_and(Node::is_true));
     let background = background.map(|name| format!("it is `{name}`, so nobody waits for it"));
+    let malformed = malformed(hook).map(|name| format!("`{name}` does not fit, so it is ignored"));
     matcher
         .into_iter()
         .chain(condition)
         .chain(background)
+        .chain(malformed)
         .collect()
+}
+
+/// The first member of a hook for whose type the host ignores the hook.
+fn malformed(hook: &Node) -> Option<&'static str> {
+    let mut typed = TYPED.into_iter();
+    let found = typed.find(|(name, fits)| hook.get(name).is_some_and(|node| !fits(node)));
+    found.map(|(name, _)| name)
+}
+
+/// The members of a hook, and what each must be. Our hooks need no other shell.
+type TypedMember = (&'static str, fn(&Node) -> bool);
+const TYPED: [TypedMember; 11] = [
+    ("if", is_text),
+    ("statusMessage", is_text),
+    ("rewakeMessage", is_text),
+    ("rewakeSummary", is_text),
+    ("async", is_flag),
+    ("asyncRewake", is_flag),
+    ("once", is_flag),
+    ("timeout", |node| node.number().is_some_and(|it| it > 0.0)),
+    ("args", |node| {
+        node.elements().is_some_and(|all| all.iter().all(is_text))
+    }),
+    ("onFailure", |node| {
+        matches!(node.text(), Some("block" | "continue"))
+    }),
+    ("shell", |node| node.text() == Some("bash")),
+];
+
+fn is_text(node: &Node) -> bool {
+    node.text().is_some()
+}
+
+fn is_flag(node: &Node) -> bool {
+    matches!(node.kind, Value::Flag(_))
 }
 
 /// Does the matcher of a group name this tool, as a name or in a pattern? A group for every tool names
@@ -131,6 +168,24 @@ const SHORTEST_NAME: usize = 3;
 
 pub(super) fn status_line_command(root: &Node) -> Option<&str> {
     root.get(STATUS_LINE)?.get("command")?.text()
+}
+
+/// The text that the host makes of a value in `env`, as JavaScript does.
+pub(super) fn variable(node: &Node) -> String {
+    match &node.kind {
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+        Value::Nothing => "null".to_owned(),
+        Value::Object(_) => "[object Object]".to_owned(),
+        Value::List(elements) => {
+            let parts = elements.iter().map(|element| match element.kind {
+                Value::Nothing => String::new(),
+                _ => variable(element),
+            });
+            parts.collect::<Vec<_>>().join(",")
+        }
+    }
 }
 
 /// The type of a value, in words.

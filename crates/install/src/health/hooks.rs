@@ -4,12 +4,11 @@ use hosts::settings::{Hook, HookCommand, HookInvocation, HookRegistration, OnFai
 
 use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::claims::Claims;
-use crate::hooks::PLUGIN;
-use crate::host::{FORMAT, TITLE};
-use crate::plugin_hooks;
+use crate::host::{FORMAT, PLUGIN, TITLE};
 use crate::program::{self, OurProgram};
 use crate::settings_faults::Ground;
 use crate::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
+use crate::{missing_hooks, plugin_hooks};
 
 pub(super) const ADVICE: &str = "`gatewright init` fixes it";
 
@@ -52,18 +51,21 @@ fn of_place(place: &HostSettingsFile, program: &OurProgram, ground: &Ground<'_>)
             "remove `disableAllHooks`",
         )
     });
-    let ours = !settings.hooks(&program.path).is_empty();
+    let ours = missing_hooks::carries_guard(settings, program);
     let faults = settings.invalid_settings(FORMAT).into_iter().map(|fault| {
         let says = format!("{TITLE} ignores {path}: {fault}");
         if ours {
-            CheckTopic::Settings.red(says, "fix it: it contains Gatewright's hooks")
+            CheckTopic::Settings.red(says, "fix it: Gatewright's hooks come from it")
         } else {
             CheckTopic::Settings.warning(says, "fix it")
         }
     });
-    let harm = ground.faults(settings).into_iter().map(|fault| {
-        CheckTopic::Settings.red(format!("{path}: {fault}"), "remove it from the file")
-    });
+    let harm = ground
+        .faults(place.scope, settings)
+        .into_iter()
+        .map(|fault| {
+            CheckTopic::Settings.red(format!("{path}: {fault}"), "remove it from the file")
+        });
     off.into_iter().chain(faults).chain(harm).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use testkit::Ran;
 
 use super::seat::Seat;
@@ -15,7 +15,7 @@ const SHARED: &str = ".claude/settings.json";
 type Row = (&'static str, &'static str);
 
 /// A value of a wrong type, for which the host ignores the file with the hooks.
-const WRONG_TYPES: [Row; 13] = [
+const WRONG_TYPES: [Row; 21] = [
     ("allow is a text", r#"{"permissions": {"allow": "Bash"}}"#),
     ("deny is an object", r#"{"permissions": {"deny": {}}}"#),
     (
@@ -32,15 +32,45 @@ const WRONG_TYPES: [Row; 13] = [
     ("the output style is a flag", r#"{"outputStyle": true}"#),
     ("plugins are a list", r#"{"enabledPlugins": ["x@y"]}"#),
     ("the switch is a text", r#"{"disableAllHooks": "false"}"#),
+    (
+        "a flag for a word",
+        r#"{"permissions": {"disableBypassPermissionsMode": true}}"#,
+    ),
+    (
+        "a number among texts",
+        r#"{"sandbox": {"network": {"allowedDomains": [5]}}}"#,
+    ),
+    ("a network is a number", r#"{"sandbox": {"network": 5}}"#),
+    (
+        "no such marketplace",
+        r#"{"strictKnownMarketplaces": [{}]}"#,
+    ),
+    (
+        "a matcher is a number",
+        r#"{"hooks": {"PreToolUse": [{"matcher": 5, "hooks": []}]}}"#,
+    ),
+    (
+        "a hook without a command",
+        r#"{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command"}]}]}}"#,
+    ),
+    (
+        "a hook outside of hooks",
+        r#"{"PreToolUse": [{"hooks": []}]}"#,
+    ),
+    (
+        "a hook in a hook",
+        r#"{"hooks": {"Stop": [{"PreToolUse": 5, "hooks": []}]}}"#,
+    ),
 ];
 
 /// Variables that mislead the hooks.
-const VARIABLES: [Row; 7] = [
+const VARIABLES: [Row; 8] = [
     (
         "another state folder",
         r#"{"env": {"XDG_STATE_HOME": "/tmp/x"}}"#,
     ),
     ("another home", r#"{"env": {"HOME": "/tmp/x"}}"#),
+    ("in a list", r#"{"env": {"HOME": ["/tmp/x"]}}"#),
     ("another library", r#"{"env": {"LD_PRELOAD": "/tmp/x.so"}}"#),
     (
         "like a plugin",
@@ -129,9 +159,25 @@ fn told(seat: &Seat, file: &str) -> Ran {
 }
 
 fn is_red(seat: &Seat) -> bool {
-    let ran = seat.project.run(["doctor", "--json"]);
-    let facts: Map<String, Value> = serde_json::from_str(&ran.stdout).expect("JSON");
-    facts["worst"] == "red"
+    worst(&seat.project.run(["doctor", "--json"]).stdout) == "red"
+}
+
+/// The worst level among what `doctor` says about settings and hooks.
+fn worst(said: &str) -> &'static str {
+    let facts: Value = serde_json::from_str(said).expect("JSON");
+    let findings = facts["findings"].as_array().expect("a list");
+    let of_files = |finding: &&Value| {
+        ["settings", "hooks"].contains(&finding["topic"].as_str().expect("a text"))
+    };
+    let levels: Vec<&Value> = findings
+        .iter()
+        .filter(of_files)
+        .map(|it| &it["level"])
+        .collect();
+    let mut words = ["red", "warn"].into_iter();
+    words
+        .find(|word| levels.iter().any(|level| *level == word))
+        .unwrap_or("ok")
 }
 
 #[test]
@@ -142,15 +188,85 @@ fn what_harms_the_guard_is_vetoed_and_red() {
     for (what, more) in rows {
         for file in [LOCAL, SHARED] {
             let ran = changed(&seat, file, more);
-            assert_eq!(ran.code, Some(2), "{what} in {file}: {ran}");
-            assert!(ran.stderr.contains("GW-R25"), "{what} in {file}: {ran}");
             // A wrong type in a file without our hooks costs only that file.
-            let costs_hooks = file == LOCAL || !WRONG_TYPES.iter().any(|(it, _)| it == what);
-            assert!(!costs_hooks || is_red(&seat), "{what} in {file}");
+            let harms = file == LOCAL || !WRONG_TYPES.iter().any(|(it, _)| it == what);
+            let expected = if harms { Some(2) } else { Some(0) };
+            assert_eq!(ran.code, expected, "{what} in {file}: {ran}");
+            assert_eq!(
+                ran.stderr.contains("GW-R25"),
+                harms,
+                "{what} in {file}: {ran}"
+            );
+            let said = seat.project.run(["doctor", "--json"]).stdout;
+            let word = if harms { "red" } else { "warn" };
+            assert_eq!(worst(&said), word, "{what} in {file}: {said}");
             seat.project.write(LOCAL, &local);
             let _ = fs::remove_file(&shared);
         }
     }
+    assert!(!is_red(&seat));
+}
+
+/// A plugin brings the hooks, and the file that enables it has a wrong type.
+#[test]
+fn a_wrong_type_beside_our_plugin_is_vetoed_and_red() {
+    let seat = Seat::enrolled();
+    let plugin = r#""enabledPlugins": {"gatewright@x": true}"#;
+    for (more, vetoed) in [("", false), (r#", "tui": 5"#, true)] {
+        seat.project.write(SHARED, format!("{{{plugin}{more}}}"));
+        let ran = told(&seat, SHARED);
+        assert_eq!(ran.code == Some(2), vetoed, "{more}: {ran}");
+        assert_eq!(is_red(&seat), vetoed, "{more}");
+    }
+}
+
+/// Variables with which the host starts sessions without hooks. It obeys them in a person's own settings.
+#[test]
+fn a_switch_in_the_settings_of_the_person_is_vetoed_and_red() {
+    let seat = Seat::enrolled();
+    let user = seat.project.home().join(".claude/settings.json");
+    for name in ["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"] {
+        for (value, is_on) in [("\"1\"", true), ("true", true), ("\"0\"", false)] {
+            let text = format!(r#"{{"env": {{"{name}": {value}}}}}"#);
+            fs::create_dir_all(user.parent().expect("a folder")).expect("made");
+            fs::write(&user, &text).expect("written");
+            let payload = json!({"source": "user_settings", "file_path": user});
+            let ran = seat.hook("ConfigChange", &payload);
+            assert_eq!(ran.code == Some(2), is_on, "{text}: {ran}");
+            assert_eq!(is_red(&seat), is_on, "{text}");
+            fs::remove_file(&user).expect("removed");
+            seat.project.write(SHARED, &text);
+            assert_eq!(told(&seat, SHARED).code, Some(0), "{text}");
+            assert!(!is_red(&seat), "{text}");
+            seat.project.write(SHARED, "{}");
+        }
+    }
+}
+
+/// A hook of ours that the host ignores alone is as good as none.
+#[test]
+fn a_hook_of_ours_that_the_host_ignores_is_vetoed_and_red() {
+    let seat = Seat::enrolled();
+    let local = seat.project.read(LOCAL);
+    let settings: Value = serde_json::from_str(&local).expect("JSON");
+    for (name, value) in [
+        ("timeout", json!("10")),
+        ("timeout", json!(0)),
+        ("onFailure", json!("maybe")),
+        ("statusMessage", json!(5)),
+        ("once", json!("no")),
+        ("shell", json!("powershell")),
+    ] {
+        let mut settings = settings.clone();
+        settings["hooks"]["ConfigChange"][0]["hooks"][0][name] = value.clone();
+        seat.project.write(LOCAL, settings.to_string());
+        assert_eq!(told(&seat, LOCAL).code, Some(2), "{name}: {value}");
+        assert!(is_red(&seat), "{name}: {value}");
+    }
+    let mut settings = settings.clone();
+    settings["hooks"]["ConfigChange"][0]["hooks"][0]["statusMessage"] = json!("a look");
+    seat.project.write(LOCAL, settings.to_string());
+    assert_eq!(told(&seat, LOCAL).code, Some(0));
     assert!(!is_red(&seat));
 }
 
@@ -175,7 +291,7 @@ fn what_people_change_passes_and_is_not_red() {
 #[test]
 fn a_fault_that_was_there_before_holds_nobody_up() {
     let seat = Seat::enrolled();
-    let (_, preload) = VARIABLES[2];
+    let (_, preload) = VARIABLES[3];
     seat.project.write(SHARED, preload);
     let ran = changed(&seat, LOCAL, r#"{"model": "opus"}"#);
     assert_eq!(ran.code, Some(0), "{ran}");
@@ -326,22 +442,22 @@ const TYPED: [(&str, &str); 48] = [
     ("env", "{}"),
     ("autoMode", "{}"),
     ("enabledPlugins", "{}"),
-    ("fileSuggestion", "{}"),
+    ("fileSuggestion", r#"{"type": "command", "command": "x"}"#),
     ("modelOverrides", "{}"),
     ("permissions", "{}"),
     ("sandbox", "{}"),
     ("skillOverrides", "{}"),
-    ("spinnerVerbs", "{}"),
+    ("spinnerVerbs", r#"{"mode": "append", "verbs": []}"#),
     ("worktree", "{}"),
     ("$schema", "\"x\""),
     ("model", "\"x\""),
     ("agent", "\"x\""),
     ("apiKeyHelper", "\"x\""),
     ("autoMemoryDirectory", "\"x\""),
-    ("autoUpdatesChannel", "\"x\""),
+    ("autoUpdatesChannel", "\"rc\""),
     ("awsAuthRefresh", "\"x\""),
     ("awsCredentialExport", "\"x\""),
-    ("defaultShell", "\"x\""),
+    ("defaultShell", "\"bash\""),
     ("gcpAuthRefresh", "\"x\""),
     ("language", "\"x\""),
     ("minimumVersion", "\"x\""),
