@@ -201,9 +201,16 @@ impl WriteReader {
 
     fn git(&mut self, command: &Command, arguments: &[Word]) {
         let mut words = operands(arguments);
-        let changes = ["checkout", "restore", "rm", "mv", "clean"];
-        if words.next().is_some_and(|word| changes.contains(&&**word)) {
-            words.for_each(|word| self.add(command, word, Reach::Picked));
+        let changes = ["checkout", "restore", "rm", "mv"];
+        match words.next().map(|word| &**word) {
+            Some("clean") => {
+                let cleaned = cleaned(arguments);
+                cleaned.for_each(|word| self.add(command, word, Reach::Picked));
+            }
+            Some(name) if changes.contains(&name) => {
+                words.for_each(|word| self.add(command, word, Reach::Picked));
+            }
+            Some(_) | None => {}
         }
     }
 
@@ -224,6 +231,28 @@ impl WriteReader {
 /// The words that are not options.
 fn operands(words: &[Word]) -> impl Iterator<Item = &Word> {
     words.iter().filter(|word| !word.starts_with('-'))
+}
+
+/// What `git clean` is to look through. The value of `-e` and `--exclude` is what it leaves alone.
+fn cleaned(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    let ended = arguments.iter().position(|word| **word == *"--");
+    let (options, paths) = arguments.split_at(ended.unwrap_or(arguments.len()));
+    let before = std::iter::once(None).chain(options.iter().map(Some));
+    let named = options.iter().zip(before);
+    let named = named.filter(|(_, before)| !before.is_some_and(|word| excludes_next(word)));
+    let named = named.map(|(word, _)| word);
+    named
+        .filter(|word| !word.starts_with('-'))
+        .skip(1)
+        .chain(paths.iter().skip(1))
+}
+
+/// `-e`, `-fdxe`, `--exclude` or a beginning of it: the next word is a pattern.
+fn excludes_next(word: &str) -> bool {
+    let is_long = word.starts_with("--e") && "--exclude".starts_with(word);
+    let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
+    let pattern = letters.and_then(|letters| letters.split_once('e'));
+    is_long || pattern.is_some_and(|(_, joined)| joined.is_empty())
 }
 
 fn writers_reach(name: &str, arguments: &[Word]) -> Reach {
