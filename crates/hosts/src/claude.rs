@@ -10,6 +10,7 @@ pub mod plugin;
 mod process;
 mod question;
 mod read;
+mod schedule_record;
 pub(crate) mod session_host;
 mod settings_shape;
 mod settings_table;

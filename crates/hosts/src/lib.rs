@@ -27,7 +27,8 @@ pub use hook::{
 };
 pub use program::{DEFAULT_SESSION_HOST, Program};
 pub use session_host::{
-    HookConnection, RecordedAnswer, RecordedCall, SessionHost, SessionVariables, SettingsPlaces,
+    HookConnection, RecordedAnswer, RecordedCall, RecordedSchedule, SessionHost, SessionVariables,
+    SettingsPlaces,
 };
 pub use shell::shell_word;
 pub use version::{Version, VersionSupport};

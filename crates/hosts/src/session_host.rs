@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{CallId, Time, WorkerId};
+use engine::{CallId, CommandName, Time, WorkerId};
 
 use crate::settings::SettingsFormat;
 
@@ -23,6 +23,10 @@ pub struct SessionHost {
     pub read_record: fn(&[u8]) -> Vec<RecordedCall>,
     /// Reads what one line of that record says about the answer to a question, by its call.
     pub read_answer: fn(&[u8], &CallId) -> Option<RecordedAnswer>,
+    /// Reads what one line of that record says about a prompt that a schedule submits.
+    pub read_schedule: fn(&[u8]) -> Option<RecordedSchedule>,
+    /// The slash commands in its file of schedules.
+    pub read_schedules: fn(&[u8]) -> Vec<CommandName>,
 }
 
 /// What the host's own record says about a tool call.
@@ -35,6 +39,19 @@ pub enum RecordedCall {
     },
     /// The call has a result. `ran`: the tool really worked, well or not.
     Returned { call: String, ran: bool },
+}
+
+/// What the host's own record says about a prompt that nobody types: a schedule submits it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordedSchedule {
+    /// It is about to be submitted. `command`: the slash command with which it begins.
+    Due {
+        id: String,
+        command: Option<CommandName>,
+        at: Time,
+    },
+    /// It was submitted.
+    Submitted { id: String },
 }
 
 /// What the host's own record says about an answered question.
@@ -96,6 +113,8 @@ pub struct SettingsPlaces {
     pub local: &'static str,
     /// The machine's settings.
     pub managed: &'static str,
+    /// The file with prompts that it submits by itself, in both folders.
+    pub schedules: &'static str,
     /// Files in both folders that a run must not change.
     pub protected: &'static [&'static str],
     /// The instructions file of a project, which every session reads.

@@ -8,6 +8,7 @@ mod memory;
 mod processes;
 mod relied_files;
 mod relied_settings;
+mod scheduled;
 mod seen_calls;
 mod stamp;
 mod transcript;
@@ -20,6 +21,7 @@ use hosts::Program;
 
 pub use self::answers::{NotedAnswer, forget_answer, note_answer, noted_answer, recorded_answer};
 pub use self::processes::Range;
+pub use self::scheduled::{GivenCommand, is_scheduled};
 pub use self::seen_calls::{last_sign, note as note_call};
 
 use self::memory::Memory;

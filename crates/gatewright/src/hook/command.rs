@@ -1,37 +1,110 @@
 //! Slash commands that a person typed. The prompt hook sees them, so they are a person's act.
 
+use std::path::{Path, PathBuf};
+
 use engine::{
     Act, CheckpointName, CommandName, Happening, Meaning, Param, ParamName, PersonEvent, Standing,
-    WorkEvent,
+    Time, WorkEvent,
 };
-use hosts::Answer;
+use hosts::{Answer, DEFAULT_SESSION_HOST, Payload};
 use runtime::answers::{Chosen, Edits, chosen, edits_taken, with_edits};
-use runtime::backup;
 use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::transact::{Options, Request};
+use runtime::witness::{self, GivenCommand};
+use runtime::workspace::{OpenRun, Workspace};
+use runtime::{backup, clock};
 use store::{Backend as _, Key};
 
+use super::call::HookCall;
 use super::guarded::Guarded;
 use super::{answer, edits, other_pipeline, skill};
 
 /// What stands for a reason where a person gave none.
 const NO_REASON: &str = "typed as a command, without a reason";
 
+/// What a person reads where a schedule submits a command.
+const NOT_TYPED: &str = "gatewright: GW-R66 a schedule of this session submitted the command, so it does not \
+     count; if you want it, type it yourself";
+
 pub(super) fn typed(
     guarded: &mut Guarded<'_, '_>,
-    key: Option<&Key>,
+    call: &HookCall<'_>,
     name: &CommandName,
     arguments: &str,
 ) -> Result<Answer, Failure> {
+    let key = call.key.as_ref();
     let act = guarded.opened.pipeline.definition().commands.get(name);
     match act.cloned() {
+        Some(act) if is_scheduled(guarded, call.payload, name) => {
+            refuse_scheduled(guarded, key, &act, arguments)
+        }
         Some(act) => act_on(guarded, key, &act, arguments),
         None => match other_pipeline::answer(guarded, name) {
             Some(answer) => Ok(answer),
             None => forked(guarded, key, name),
         },
+    }
+}
+
+/// Does a schedule of the host submit this command, and no person?
+fn is_scheduled(guarded: &Guarded<'_, '_>, payload: &Payload, name: &CommandName) -> bool {
+    let Some(record) = payload.transcript.as_deref() else {
+        return false;
+    };
+    let environment = &guarded.workspace.context.environment;
+    let worktree = Path::new(guarded.opened.stored.worktree());
+    let started = environment.project.as_deref();
+    let projects = [Some(worktree), started].into_iter().flatten();
+    let projects = projects.map(|folder| folder.join(DEFAULT_SESSION_HOST.places.folder));
+    let folders: Vec<PathBuf> = projects.chain(environment.settings_folder()).collect();
+    let given = GivenCommand {
+        command: name,
+        session: &guarded.session,
+        record: Path::new(record),
+        folders: &folders,
+    };
+    witness::is_scheduled(&given, DEFAULT_SESSION_HOST, clock::now())
+}
+
+/// A command that nobody typed is the session's own act, and is refused and recorded as one.
+fn refuse_scheduled(
+    guarded: &mut Guarded<'_, '_>,
+    key: Option<&Key>,
+    act: &Act,
+    arguments: &str,
+) -> Result<Answer, Failure> {
+    let by = &guarded.session_itself();
+    let meant = meant(act, arguments);
+    let asked = guarded.submit_with(Options { by, key }, &mut |workspace, opened, at| {
+        requested(workspace, opened, at, &meant)
+    });
+    let told = match asked {
+        Ok(decided) => answer::told(&decided),
+        Err(failure) if failure.kind.is_about_the_request() => Answer::nothing(),
+        Err(failure) => return Err(failure),
+    };
+    Ok(Answer {
+        notice: Some(NOT_TYPED.to_owned()),
+        ..told
+    })
+}
+
+fn requested(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    at: Time,
+    meant: &Meant,
+) -> Result<Request, Failure> {
+    match meant {
+        Meant::Choice { choice, text, .. } => {
+            let text = Some(text.as_str());
+            chosen(workspace, opened, Chosen { choice, text }, at)
+        }
+        Meant::Edits => Ok(edits_taken()),
+        Meant::Happening(what) => Ok(Request::from(what.clone())),
+        Meant::Nothing(why) => Err(Failure::refused(*why)),
     }
 }
 
@@ -71,19 +144,9 @@ fn act_on(
         Act::Reset => mark_before(guarded, key)?,
         Act::Start | Act::Answer(_) | Act::Finish | Act::Retry | Act::Cancel => None,
     };
-    let answered =
-        guarded.submit_with(
-            Options { by, key },
-            &mut |workspace, opened, at| match &meant {
-                Meant::Choice { choice, text, .. } => {
-                    let text = Some(text.as_str());
-                    chosen(workspace, opened, Chosen { choice, text }, at)
-                }
-                Meant::Edits => Ok(edits_taken()),
-                Meant::Happening(what) => Ok(Request::from(what.clone())),
-                Meant::Nothing(why) => Err(Failure::refused(*why)),
-            },
-        );
+    let answered = guarded.submit_with(Options { by, key }, &mut |workspace, opened, at| {
+        requested(workspace, opened, at, &meant)
+    });
     // A person typed it, and a person sees what came of it.
     Ok(match answered {
         Ok(decided) => {

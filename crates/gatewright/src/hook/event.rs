@@ -31,9 +31,7 @@ pub(super) fn answer(
         What::SessionStarted { .. } => arrival::attach(guarded, None),
         What::SessionEnded { how } => session_ended(guarded, *how),
         What::PromptSubmitted { text } => prompted(guarded, key, text),
-        What::CommandTyped { name, arguments } => {
-            command_typed(guarded, call.event, key, name, arguments)
-        }
+        What::CommandTyped { name, arguments } => command_typed(guarded, call, name, arguments),
         What::StopRequested { background_work } => stop(guarded, *background_work),
         What::TurnFailed { reason } => turn_failed(guarded, reason),
         What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
@@ -147,15 +145,15 @@ pub(super) fn answer(
 /// the pipeline is judged when it is expanded. One of another pipeline is not this run's task.
 fn command_typed(
     guarded: &mut Guarded<'_, '_>,
-    event: Event,
-    key: Option<&Key>,
+    call: &HookCall<'_>,
     name: &CommandName,
     arguments: &str,
 ) -> Result<Answer, Failure> {
+    let key = call.key.as_ref();
     let definition = guarded.opened.pipeline.definition();
     let is_ours = definition.commands.contains_key(name);
-    match (event == Event::UserPromptExpansion, is_ours) {
-        (true, _) => command::typed(guarded, key, name, arguments),
+    match (call.event == Event::UserPromptExpansion, is_ours) {
+        (true, _) => command::typed(guarded, call, name, arguments),
         (false, true) => Ok(Answer::nothing()),
         (false, false) if other_pipeline::owns(guarded, name) => prompted(guarded, key, ""),
         (false, false) => prompted(guarded, key, format!("/{name} {arguments}").trim()),

@@ -70,7 +70,7 @@ fn said(content: Raw<'_>) -> String {
 }
 
 /// `2026-11-16T22:11:42.534Z`, as JavaScript writes a time.
-fn time(text: &str) -> Option<Time> {
+pub(super) fn time(text: &str) -> Option<Time> {
     let (date, clock) = text.strip_suffix('Z')?.split_once('T')?;
     let date: Vec<u64> = numbers(date, '-')?;
     let (clock, millis) = clock.split_once('.').unwrap_or((clock, "0"));

@@ -1,6 +1,6 @@
 //! Claude Code as a host of sessions that hold runs.
 
-use super::{answer_record, call_record, invalid_settings, transcript};
+use super::{answer_record, call_record, invalid_settings, schedule_record, transcript};
 use crate::session_host::{
     HookConnection, SessionHost, SessionVariables, SettingsPlaces, WorkerRecords,
 };
@@ -29,12 +29,8 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
         shared: ".claude/settings.json",
         local: ".claude/settings.local.json",
         managed: MANAGED,
-        // The host submits the prompts in the last file as if a person had typed them.
-        protected: &[
-            "settings.json",
-            "settings.local.json",
-            "scheduled_tasks.json",
-        ],
+        schedules: SCHEDULES,
+        protected: &["settings.json", "settings.local.json", SCHEDULES],
         memory: "CLAUDE.md",
     },
     format: FORMAT,
@@ -80,7 +76,12 @@ pub(crate) const SESSION_HOST: SessionHost = SessionHost {
     trial_arguments: &["--init-only"],
     read_record: call_record::read,
     read_answer: answer_record::read,
+    read_schedule: schedule_record::read,
+    read_schedules: schedule_record::planned,
 };
+
+/// The host submits the prompts in this file as if a person had typed them.
+const SCHEDULES: &str = "scheduled_tasks.json";
 
 #[cfg(target_os = "macos")]
 const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";

@@ -165,6 +165,19 @@ pub(super) struct RecordLine<'a> {
     pub message: Raw<'a>,
 }
 
+/// A line of the record about a scheduled prompt.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ScheduleLine<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Raw<'a>,
+    pub subtype: Raw<'a>,
+    pub uuid: Raw<'a>,
+    pub prompt: Raw<'a>,
+    pub timestamp: Raw<'a>,
+    pub scheduled_fire_id: Raw<'a>,
+}
+
 /// A line of the record with the result of a question.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -93,7 +93,7 @@ fn answers_in(path: &Path, call: &CallId, host: &SessionHost) -> Vec<RecordedAns
         .collect()
 }
 
-fn tail(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn tail(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(MOST_READ)))?;

@@ -347,6 +347,47 @@ fn words_alone_answer_where_one_choice_needs_them() {
     assert_eq!(asked.chosen(), ["again"]);
 }
 
+/// The host's own time, as it writes it.
+fn now() -> String {
+    let mut clock = std::process::Command::new("date");
+    let told = clock.args(["-u", "+%Y-%m-%dT%H:%M:%S.000Z"]).output();
+    let told = told.expect("there is a clock").stdout;
+    String::from_utf8(told).expect("a text").trim().to_owned()
+}
+
+/// A file of the host's schedules makes it submit a command as if a person had typed it.
+#[test]
+fn a_command_that_a_schedule_submits_is_not_a_persons() {
+    let pipeline = format!("{ASKING}\n[commands]\nasks-yes = \"answer yes\"\n");
+    let asked = Asked {
+        seat: Seat::enrolled_in("asks", &pipeline),
+    };
+    let typed = |prompt: &str| {
+        asked.hook(
+            "UserPromptExpansion",
+            json!({
+                "expansion_type": "slash_command", "command_name": "asks-yes", "command_args": "",
+                "prompt": "/asks-yes", "prompt_id": prompt,
+            }),
+        )
+    };
+    let due = json!({
+        "type": "system", "subtype": "scheduled_task_fire", "uuid": "f-1", "prompt": "/asks-yes",
+        "timestamp": now(),
+    });
+    fs::write(asked.record(), format!("{due}\n")).expect("written");
+    let told = typed("p-1");
+    assert!(told.stdout.contains("GW-R66"), "{told}");
+    assert_eq!(asked.chosen(), [""; 0]);
+    let refused = |entry: &&Value| entry["rule"] == "GW-R66";
+    assert_eq!(asked.seat.journal().iter().filter(refused).count(), 1);
+    // The prompt of the schedule is over, and a person types the same.
+    let submitted = json!({"type": "user", "scheduledFireId": "f-1", "turnOrigin": "scheduled"});
+    fs::write(asked.record(), format!("{due}\n{submitted}\n")).expect("written");
+    typed("p-2");
+    assert_eq!(asked.chosen(), ["yes"]);
+}
+
 /// A person pastes a megabyte behind their choice. It is too much, and said so; a short text counts.
 #[test]
 fn a_megabyte_of_words_is_refused_and_nothing_is_lost() {
