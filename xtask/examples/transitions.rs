@@ -128,6 +128,7 @@ fn begin(group: &mut Group, pipeline: &Pipeline, number: u32) -> Result<StoredRu
         queued: false,
         environment: None,
         base: None,
+        commit: None,
         branch: None,
         unverified_host: None,
     };

@@ -132,6 +132,7 @@ fn begun(started: &Started, at: Time) -> Run {
         exits: BTreeMap::new(),
         place: started.branch.clone().map(RunPlace::new),
         limits: Vec::new(),
+        commit: started.commit.clone(),
     }
 }
 
@@ -500,6 +501,7 @@ fn restored(run: &mut Run, state: &Run, at: Time) {
         environment: run.environment,
         made: core::mem::take(&mut run.made),
         base: run.base,
+        commit: run.commit.take(),
         overrides: core::mem::take(&mut run.overrides),
         used: run.used,
         driven_ms: run.driven_ms,

@@ -315,6 +315,8 @@ pub struct Started {
     pub base: Option<Hash>,
     /// The branch of its own, on which the run works.
     pub branch: Option<RunBranch>,
+    /// The commit that was checked out where the run works, unless it has a branch of its own.
+    pub commit: Option<String>,
 }
 
 /// What there was when a run's worktree was made.

@@ -314,6 +314,8 @@ pub struct Beginning {
     pub base: Option<Hash>,
     /// The branch of its own, on which the run works.
     pub branch: Option<RunBranch>,
+    /// The commit that is checked out where the run works, unless it has a branch of its own.
+    pub commit: Option<String>,
     /// Why it is not certain that a host sees what the session does. The run is marked from its
     /// first moment.
     pub unverified_host: Option<String>,

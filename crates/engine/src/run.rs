@@ -98,6 +98,9 @@ pub struct Run {
     pub place: Option<RunPlace>,
     /// The services that asked this run to wait, and since then have done no work for it.
     pub limits: Vec<ServiceLimit>,
+    /// The commit that was checked out when the run began: what git tracked then counts. A run with a branch of
+    /// its own goes by that, and older journals have none.
+    pub commit: Option<String>,
 }
 
 impl Run {

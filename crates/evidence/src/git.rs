@@ -92,6 +92,29 @@ impl Git {
         listed(root, output).map(|files| (files, done))
     }
 
+    /// The files of a commit that are no longer in the index; nothing if there is no such commit.
+    pub fn untracked_since(
+        &self,
+        root: &Path,
+        git_dir: &Path,
+        commit: &str,
+    ) -> Option<Vec<Vec<u8>>> {
+        let words = [
+            "diff-index",
+            "--cached",
+            "--no-renames",
+            "--diff-filter=D",
+            "--name-only",
+            "-z",
+            commit,
+            "--",
+        ];
+        let output = self.ask(root, git_dir, &words).ok()?;
+        let paths = output.stdout.split(|byte| *byte == 0);
+        let paths = paths.filter(|path| !path.is_empty()).map(<[u8]>::to_vec);
+        output.status.success().then(|| paths.collect())
+    }
+
     /// The checked-out commit, if there is one.
     pub fn head(&self, root: &Path, git_dir: &Path) -> Result<Option<String>, Error> {
         let output = self.ask(root, git_dir, &["rev-parse", "--verify", "--quiet", "HEAD"])?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::escape::escape;
+use crate::git::Git;
 use crate::repository::{self, GitEntry, Repository};
 
 /// The name of git's folder in a worktree.
@@ -22,6 +23,13 @@ pub struct Project {
 }
 
 impl Project {
+    /// The commit that is checked out, if there is one.
+    pub fn commit(&self) -> Option<String> {
+        let repository = self.repository.as_ref()?;
+        let git = Git::find().ok()?;
+        git.head(&self.root, &repository.git_dir).ok()?
+    }
+
     /// Finds the project of a folder. Without git it is the folder itself.
     pub fn find(from: &Path) -> Result<Self, Error> {
         Self::find_among(from, |_| false)

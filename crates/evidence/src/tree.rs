@@ -1,11 +1,12 @@
 //! The tree that evidence is bound to: every file that counts, with the hash of its content.
 //!
-//! With git these are the tracked and the unignored files, also of nested repositories; without
-//! git, all files of the folder. `.git`, views and declared artifacts do not count, nor do untracked
+//! With git these are the tracked and the unignored files, also of nested repositories, and those that were
+//! tracked when the run began; without git, all files of the folder. `.git`, views and declared artifacts do not count, nor do untracked
 //! files that tools or checks left behind. Ignore rules outside of the tree do: a change of them
 //! changes the tree.
 
 mod cache;
+mod former;
 mod listing;
 mod litter;
 mod made;
@@ -89,11 +90,15 @@ struct BegunLook {
 impl BegunLook {
     fn begin(looking: &LookContext<'_>) -> Result<Self, Error> {
         let project = looking.project;
+        let mut former = Vec::new();
         let (begun, ahead) = Begun::begin(project, || {
             let cache = Cache::load(looking.cache, &project.root);
-            LookingAhead::begin(&project.root, cache, Naming::Content)
+            let ahead = LookingAhead::begin(&project.root, cache, Naming::Content);
+            former = former::list(project, looking.run);
+            ahead
         })?;
         let mut named = litter::run_by_checks(looking);
+        named.extend(former);
         for path in self::named(looking) {
             let below = listing::below(&project.root, path)?;
             named.extend(listing::all(below, Standing::Named));

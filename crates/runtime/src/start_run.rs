@@ -272,6 +272,7 @@ fn beginning(
         environment: Some(environment),
         base: None,
         branch: None,
+        commit: None,
         unverified_host,
     })
 }
@@ -317,6 +318,7 @@ impl RunStarter<'_> {
             };
             beginning.before = before.artifacts;
             beginning.base = before.base;
+            beginning.commit = before.commit;
             let decision = engine::begin(pipeline, &beginning);
             if let Some(base) = &self.branch {
                 base.keep(&workspace.state, workspace.project()?, &beginning.id)?;

@@ -56,6 +56,8 @@ pub struct BeforeStart {
     /// The tree, and its content.
     pub base: Option<Hash>,
     pub contents: Vec<evidence::Content>,
+    /// The commit that is checked out.
+    pub commit: Option<String>,
 }
 
 impl OpenRun {
@@ -388,6 +390,7 @@ impl<'a> Workspace<'a> {
             artifacts: artifacts.collect(),
             base,
             contents,
+            commit: self.project_at(&run.id, worktree)?.commit(),
         })
     }
 

@@ -143,6 +143,7 @@ impl<'a> Player<'a> {
             queued: start.entry == Entrance::Queued,
             environment: None,
             base: None,
+            commit: None,
             branch: None,
             unverified_host: None,
         };

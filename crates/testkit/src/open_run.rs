@@ -26,6 +26,7 @@ pub fn open_run(pipeline: Pipeline, task: &str, at: Time) -> OpenRun {
         queued: false,
         environment: None,
         base: None,
+        commit: None,
         branch: None,
         unverified_host: None,
     };

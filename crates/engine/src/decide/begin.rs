@@ -53,6 +53,7 @@ pub fn begin(pipeline: &Pipeline, beginning: &Beginning) -> Decision {
         environment: beginning.environment,
         base: beginning.base,
         branch: beginning.branch.clone(),
+        commit: beginning.commit.clone(),
     };
     let fact = Fact::Started(Box::new(started));
     first(

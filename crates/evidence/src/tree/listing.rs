@@ -47,12 +47,15 @@ pub(super) enum Standing {
     Untracked { repository: usize },
     /// There is no repository that could say.
     Unknown,
+    /// Git tracked it when the run began, and does not list it any more: a source still. It is the last, so that a
+    /// file that git does list stays what it is.
+    Former,
 }
 
 impl Standing {
     pub(super) fn is_source(self) -> bool {
         match self {
-            Self::Tracked | Self::Named => true,
+            Self::Tracked | Self::Named | Self::Former => true,
             Self::Untracked { .. } | Self::Unknown => false,
         }
     }

@@ -80,7 +80,7 @@ impl<'a> Litter<'a> {
 
     pub(super) fn covers(&self, file: &Listed) -> bool {
         let build_folder = match file.standing {
-            Standing::Tracked | Standing::Named => return false,
+            Standing::Tracked | Standing::Named | Standing::Former => return false,
             Standing::Untracked { repository } => self.is_built(&file.path, repository),
             Standing::Unknown => false,
         };

@@ -406,6 +406,7 @@ fn run(definition: &Definition) -> Run {
         queued: false,
         environment: None,
         base: None,
+        commit: None,
         unverified_host: None,
     };
     let pipeline = Pipeline::from_cache(definition.clone());

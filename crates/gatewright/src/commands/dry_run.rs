@@ -192,6 +192,7 @@ impl DryRun {
             queued: false,
             environment: None,
             base: None,
+            commit: None,
             branch: None,
             unverified_host: None,
         };

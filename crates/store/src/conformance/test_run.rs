@@ -44,6 +44,7 @@ impl TestRun {
             queued: false,
             environment: None,
             base: None,
+            commit: None,
             branch: None,
         };
         decision(&[Fact::Started(Box::new(started))])

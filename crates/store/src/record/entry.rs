@@ -91,7 +91,7 @@ records! {
     }
     struct Started {
         id, definition, task, params, driver, host, stage, session, process, steps, before, queued, environment,
-        base, branch,
+        base, branch, commit,
     }
     struct Placed { folder, on, before, base }
     struct OnMachine { machine, name, environment }

@@ -14,7 +14,7 @@ records! {
         id, definition, task, task_visit, next_task, params, driver, host, started_at, touched_at, position, standing,
         counters, before, artifacts, approved, approved_commands, gates, made, stale_returns, dispatches, last_dispatch, workers,
         panels, graphs, given_steps, session, bypass, overrides, used, driven_ms, grants, granted, holds, unjudged, outside,
-        environment, unguarded, trail, base, routes, exits, place, limits,
+        environment, unguarded, trail, base, routes, exits, place, limits, commit,
     }
     struct RunPlace { branch, folder, machine, delivery }
     struct RunBranch { name, base, from, with_changes }

@@ -28,6 +28,7 @@ fn begun(pipeline: &Pipeline, branch: Option<RunBranch>) -> Run {
         queued: true,
         environment: None,
         base: None,
+        commit: None,
         branch,
         unverified_host: None,
     };

@@ -106,6 +106,7 @@ fn begun_with(pipeline: &Pipeline, params: &Params, steps: Vec<Step>) -> (World,
         queued: false,
         environment: None,
         base: None,
+        commit: None,
         unverified_host: None,
     };
     let decision = engine::begin(pipeline, &beginning);

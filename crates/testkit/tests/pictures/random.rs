@@ -103,6 +103,7 @@ pub(crate) fn run_in(definition: &Definition, stage: &StageName) -> Run {
         queued: false,
         environment: None,
         base: None,
+        commit: None,
     };
     let entry = Entry {
         at: Time(1),

@@ -200,6 +200,7 @@ impl Played {
                 queued: false,
                 environment: None,
                 base: None,
+                commit: None,
                 unverified_host: None,
             },
         );

@@ -82,6 +82,7 @@ fn begun(pipeline: &Pipeline) -> Option<Run> {
         queued: false,
         environment: None,
         base: None,
+        commit: None,
         branch: None,
     };
     let entry = Entry {

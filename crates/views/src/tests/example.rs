@@ -455,6 +455,7 @@ pub(crate) fn run_in(stage: &str) -> Run {
             queued: false,
             environment: None,
             base: None,
+            commit: None,
         })),
     };
     apply(None, &entry).unwrap()

@@ -123,6 +123,7 @@ fn started(queued: bool) -> Fact {
         queued,
         environment: None,
         base: None,
+        commit: None,
     }))
 }
 

@@ -61,6 +61,7 @@ impl Play {
                 queued,
                 environment: None,
                 base: None,
+                commit: None,
                 unverified_host: None,
             },
         );

@@ -16,6 +16,11 @@ const SHARED: &str = ".claude/settings.json";
 fn named(seat: &Seat) -> Vec<String> {
     let prompt = json!({"hook_event_name": "UserPromptSubmit", "prompt": "go on"});
     seat.hook("UserPromptSubmit", &prompt).succeeds();
+    found(seat)
+}
+
+/// What the witness of files has said.
+fn found(seat: &Seat) -> Vec<String> {
     let journal = seat.journal();
     let found = journal
         .iter()
@@ -151,9 +156,12 @@ fn place(seat: &Seat) -> String {
     format!("{} {}", text(&told["stage"]["name"]), text(&told["status"]))
 }
 
-/// The run of an agent whose work has passed its check.
+/// The run of an agent whose work is to be checked.
 fn tested() -> Seat {
-    let seat = Seat::enrolled_in("gated", GATED);
+    worked(Seat::enrolled_in("gated", GATED))
+}
+
+fn worked(seat: Seat) -> Seat {
     let input = json!({"subagent_type": "first", "prompt": "work", "description": "work"});
     let call = json!({
         "hook_event_name": "PreToolUse", "tool_name": "Agent", "tool_use_id": "t1",
@@ -213,5 +221,38 @@ fn work_that_nobody_saw_makes_a_passed_check_stale() {
             seat.project.person(["answer", "yes"], "").succeeds();
         }
         assert_eq!(place(&seat), expected, "{text:?}");
+    }
+}
+
+/// An agent hides a file from git before the check, to change it behind its back.
+#[test]
+fn a_file_that_was_tracked_when_the_run_began_counts_whatever_git_says_later() {
+    let hidden = [
+        "git rm -q --cached code.txt && echo code.txt >> .gitignore",
+        "git rm -q --cached code.txt && echo code.txt >> .gitignore && git commit -qam x",
+        "mkdir -p .git/info && git rm -q --cached code.txt && echo code.txt >> .git/info/exclude && git commit -qm x && \
+         git commit -q --amend -m y",
+    ];
+    for (command, changed, expected) in [
+        (hidden[0], "code.txt", "testing running"),
+        (hidden[1], "code.txt", "testing running"),
+        (hidden[2], "code.txt", "testing running"),
+        (hidden[0], "build/code.o", "complete completed"),
+        ("true", "build/code.o", "complete completed"),
+    ] {
+        let project = Project::with_git(env!("CARGO_BIN_EXE_gatewright"));
+        project.write("code.txt", "bad\n");
+        project.write(".gitignore", "build/\n");
+        project.git(["add", "-A"]).succeeds();
+        project.git(["commit", "-qm", "code"]).succeeds();
+        let seat = Seat::enrolled_in_project(project, "gated", GATED);
+        let ran = seat.project.shell(command).output().expect("it runs");
+        assert!(ran.status.success(), "{command}: {ran:?}");
+        let seat = worked(seat);
+        seat.project.run(["check"]);
+        assert_eq!(place(&seat), "asking waiting", "{command}");
+        seat.project.write(changed, "bad\n");
+        seat.project.person(["answer", "yes"], "").succeeds();
+        assert_eq!(place(&seat), expected, "{command}: {changed}");
     }
 }

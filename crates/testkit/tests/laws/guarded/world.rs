@@ -88,6 +88,7 @@ impl World {
             queued: false,
             environment: None,
             base: None,
+            commit: None,
             unverified_host: unverified_host.map(str::to_owned),
         };
         let journal = begin(&pipeline, &beginning).entries;
