@@ -2,7 +2,7 @@
 //! what the host's settings say about the guard, and our own program. They are compared by their stamps first, and then by their content.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) fn changed(
     host: &SessionHost,
     now: Time,
 ) -> Option<Unguarded> {
-    let look = Look::new(opened, environment, host);
+    let look = Look::new(opened, environment, host, memory.files());
     let (known, program) = memory.glance();
     let program = program.map(str::to_owned);
     let program = program.or_else(|| programs(memory.files()).into_iter().next());
@@ -72,7 +72,8 @@ struct Look<'a> {
     definition: Option<&'a Definition>,
     /// The names of the pipeline's agents. Most looks do not need them.
     agents: OnceCell<Vec<String>>,
-    /// The settings folders of the project and of the person.
+    /// The settings folders of the project and of the person, and those between the project and the folder in
+    /// which the session was started: the host prefers the agents there.
     folders: Vec<PathBuf>,
     given: Vec<PathBuf>,
     settings: Vec<PathBuf>,
@@ -80,7 +81,12 @@ struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    fn new(opened: &'a OpenRun, environment: &Environment, host: &'a SessionHost) -> Self {
+    fn new(
+        opened: &'a OpenRun,
+        environment: &Environment,
+        host: &'a SessionHost,
+        before: &Marks,
+    ) -> Self {
         let worktree = Path::new(opened.stored.worktree());
         let definition = opened.pipeline.definition();
         let own = worktree.join(host.places.folder);
@@ -92,6 +98,7 @@ impl<'a> Look<'a> {
             folders: [own]
                 .into_iter()
                 .chain(environment.settings_folder())
+                .chain(inner(worktree, environment, host, before))
                 .collect(),
             settings: relied_settings::files(worktree, environment, host),
             host,
@@ -235,6 +242,30 @@ impl<'a> Look<'a> {
             |path| path.to_string_lossy().into_owned(),
         )
     }
+}
+
+/// The settings folders below the worktree in which the host looks for agents. Who is not called by the session
+/// goes by those that were known before.
+fn inner(
+    worktree: &Path,
+    environment: &Environment,
+    host: &SessionHost,
+    before: &Marks,
+) -> BTreeSet<PathBuf> {
+    let started = environment.project.as_ref();
+    let started = started.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone()));
+    let above = started.iter().flat_map(|folder| folder.ancestors());
+    let below = above.filter(|folder| folder.starts_with(worktree) && *folder != worktree);
+    let known = before.keys().flat_map(|path| {
+        let above = Path::new(path).ancestors();
+        above.filter(|folder| folder.ends_with(Path::new(host.places.folder).join(AGENTS)))
+    });
+    let known = known.filter_map(Path::parent);
+    let known = known.filter(|folder| {
+        folder.starts_with(worktree) && folder.parent().is_some_and(|it| it != worktree)
+    });
+    let below = below.map(|folder| folder.join(host.places.folder));
+    below.chain(known.map(Path::to_owned)).collect()
 }
 
 /// Are these the marks of the files in a glance? One that could not be read has an earlier mark, or none.
