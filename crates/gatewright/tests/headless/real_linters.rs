@@ -1,4 +1,5 @@
-//! `ansible` with the real linters: restartable at every stage, and roles that are really checked.
+//! `ansible` with the real linters: restartable at every stage, and roles that are really checked. And the real
+//! test programs of two languages as checks.
 
 use std::fs;
 use std::path::Path;
@@ -187,5 +188,50 @@ fn the_linters_need_nothing_of_the_home() {
         fs::write(settings, "[defaults\n").unwrap();
         world.run("");
         assert_eq!(verdicts(&world), [verdict], "{home}");
+    }
+}
+
+/// The test programs of two languages, as people name them in a check: what they leave behind voids nothing, and
+/// their exit code decides.
+#[test]
+fn real_test_programs_are_checks() {
+    let package = r#"{"name": "x", "version": "1.0.0", "scripts": {"test": "node --test"}}"#;
+    let node = |wanted: u32| {
+        format!(
+            "const test = require('node:test');\nconst assert = require('node:assert');\n\
+             test('sum', () => assert.equal(1 + 1, {wanted}));\n"
+        )
+    };
+    let python = |wanted: u32| {
+        format!(
+            "import unittest\nimport sums\n\nclass Sums(unittest.TestCase):\n    \
+             def test_sum(self):\n        self.assertEqual(sums.add(1, 1), {wanted})\n"
+        )
+    };
+    for (wanted, verdict) in [(2, "passed"), (3, "failed")] {
+        for (command, test, text) in [
+            (r#"["npm", "test"]"#, "sum.test.js", node(wanted)),
+            (
+                r#"["python3", "-m", "unittest"]"#,
+                "test_sums.py",
+                python(wanted),
+            ),
+        ] {
+            let world = World::new(Project::with_git(PROGRAM), "exit 9");
+            world.pipeline(&one_check(command));
+            world.project.write("package.json", package);
+            world
+                .project
+                .write("sums.py", "def add(a, b):\n    return a + b\n");
+            world.project.write(test, text);
+            world.run("");
+            let found = verdicts(&world);
+            assert_eq!(
+                found,
+                [verdict],
+                "{command}: {:?}",
+                world.history("checked")
+            );
+        }
     }
 }

@@ -209,6 +209,18 @@ fn a_nested_session_that_ends_before_its_shell_is_found_by_its_own_hooks() {
     assert!(found[0].contains("claude was started inside"), "{found:?}");
 }
 
+/// Nobody sees it: no hook, no process, no word of the shell. What it did does not advance the run.
+#[test]
+fn a_nested_agent_without_hooks_that_ends_first_does_no_work_of_the_run() {
+    let run = "run(words, stdin=subprocess.DEVNULL, check=False)";
+    let options = "--bare --permission-mode acceptEdits --allowedTools Bash";
+    let work = [leave("draft.md", DRAFT), say("NESTED")];
+    let (stage, found) = processes_of(nested(options, run), work, |_| {});
+    assert_eq!(found, Vec::<String>::new());
+    assert_eq!(stage.project.read("draft.md").trim(), DRAFT.trim());
+    assert_eq!(stage.place(), "writing waiting", "{}", stage.history());
+}
+
 #[test]
 fn a_nested_agent_without_hooks_is_found_among_the_processes() {
     let begin = "Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, \

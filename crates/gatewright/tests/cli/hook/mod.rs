@@ -26,6 +26,7 @@ mod settings;
 mod several;
 mod slow;
 mod spooled;
+mod stored;
 mod storm;
 mod strangers;
 mod unused;
