@@ -230,23 +230,28 @@ impl Findings {
 }
 
 impl RunReport {
-    fn text(&self, paint: Paint) -> String {
-        let Verification {
-            entries,
-            intact,
-            faults,
-            anchored,
-        } = &self.verification;
+    /// The verdict in one word.
+    fn verdict(&self) -> (Style, &'static str) {
         let copy = self.copy.as_ref().map(|copy| copy.verdict);
-        let (style, word) = match copy {
-            _ if !*intact => (Style::Bad, "DAMAGED"),
+        match copy {
+            _ if !self.verification.intact => (Style::Bad, "DAMAGED"),
             // Its chain is whole, and it is not the journal that was shipped.
             Some(CopyVerdict::Rewritten { .. }) => (Style::Bad, "REWRITTEN"),
             Some(CopyVerdict::RolledBack { .. }) => (Style::Bad, "ROLLED BACK"),
             Some(CopyVerdict::NotShipped | CopyVerdict::Agrees { .. }) | None => {
                 (Style::Good, "intact")
             }
-        };
+        }
+    }
+
+    fn text(&self, paint: Paint) -> String {
+        let Verification {
+            entries,
+            faults,
+            anchored,
+            ..
+        } = &self.verification;
+        let (style, word) = self.verdict();
         let unwitnessed = if self.marks.unwitnessed {
             ", unwitnessed"
         } else {

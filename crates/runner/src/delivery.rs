@@ -91,7 +91,7 @@ pub fn candidates(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> 
 
 /// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
 pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
-    let due = Due::of(workspace, run)?;
+    let due = DueDelivery::of(workspace, run)?;
     match due.place {
         Some(_) => {
             let lease = Lease::take(workspace, run)?;
@@ -110,7 +110,7 @@ pub(crate) fn deliver_under(
     lease: &Lease,
     run: &RunId,
 ) -> Result<DeliveryEnd, Failure> {
-    let due = Due::of(workspace, run)?;
+    let due = DueDelivery::of(workspace, run)?;
     match due.place {
         Some(_) => due.deliver(workspace, lease),
         None => {
@@ -121,13 +121,13 @@ pub(crate) fn deliver_under(
 }
 
 /// What is to be delivered of a run now.
-struct Due {
+struct DueDelivery {
     opened: OpenRun,
     plan: DeliveryPlan,
     place: Option<RunPlace>,
 }
 
-impl Due {
+impl DueDelivery {
     fn of(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
         let opened = workspace.read(run)?;
         let settings = DriveSettings::load(&workspace.state, run)?;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use engine::Service;
-use hosts::agent_process::EndedTurns;
+use hosts::agent_process::{AgentOutput, EndedTurns};
 use runtime::state::{self, State};
 use serde_json::{Value, json};
 
@@ -36,8 +36,16 @@ pub(crate) fn seen(state: &State, service: &Service) -> Option<Rate> {
     read(state).remove(&service.to_string())
 }
 
+/// A process of this service has ended, which may have cost this much.
+pub(crate) fn note(state: &State, service: &Service, output: &AgentOutput, most: Option<u64>) {
+    learn(state, service, output.ended_turns());
+    if let Some(most) = most {
+        bound(state, service, output.open_turn(), most);
+    }
+}
+
 /// Turns of this service have ended. A rate that cannot be written is only missing later.
-pub(crate) fn learn(state: &State, service: &Service, turns: EndedTurns) {
+fn learn(state: &State, service: &Service, turns: EndedTurns) {
     if turns.weight == 0 || turns.cost_micros == 0 {
         return;
     }
@@ -57,7 +65,7 @@ pub(crate) fn learn(state: &State, service: &Service, turns: EndedTurns) {
 
 /// A turn was broken off before its program told its cost. The program did not end it, so it had not cost what
 /// it was allowed to: a rate that says more is wrong, by how much is not known.
-pub(crate) fn bound(state: &State, service: &Service, open: EndedTurns, most_cents: u64) {
+fn bound(state: &State, service: &Service, open: EndedTurns, most_cents: u64) {
     let mut rates = read(state);
     let Some(known) = rates.get_mut(&service.to_string()) else {
         return;

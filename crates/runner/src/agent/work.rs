@@ -181,12 +181,8 @@ impl Work<'_, '_> {
             && allowance::ends_own_turn(self.spec.runner)
         {
             let used = (self.dispatch.id, meter.total());
-            meter.allow(allowance::most_cents(
-                self.workspace,
-                opened,
-                spending,
-                used,
-            )?);
+            let most = allowance::most_cents(self.workspace, opened, spending, used)?;
+            meter.allow(most);
         }
         if meter.most_cents() == Some(0) {
             let why = allowance::nothing_left(&self.workspace.state)?;
@@ -490,11 +486,7 @@ impl Work<'_, '_> {
         self.record.note_spending(&self.workspace.state)?;
         if matches!(self.spec.runner, Runner::Program(_)) {
             let (state, service) = (&self.workspace.state, self.service()?);
-            let output = &report.agent_output;
-            rates::learn(state, &service, output.ended_turns());
-            if let Some(most) = meter.most_cents() {
-                rates::bound(state, &service, output.open_turn(), most);
-            }
+            rates::note(state, &service, &report.agent_output, meter.most_cents());
         }
         Ok(())
     }

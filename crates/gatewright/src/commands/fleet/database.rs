@@ -68,10 +68,7 @@ pub(super) fn join(
     };
     let joined = joined(&address, &joining)?;
     let is_reader = joined.is_none();
-    let joined = joined.unwrap_or_else(|| Joined {
-        name: name.clone(),
-        skew: 0,
-    });
+    let joined = joined.unwrap_or_else(|| unseen(&name));
     let membership = FleetMembership {
         source,
         machine: machine.clone(),
@@ -88,14 +85,12 @@ pub(super) fn join(
         ));
     }
     tell_skew(output, joined.skew);
-    let text = |_| {
-        let what = if is_reader {
-            "looks at the runs in"
-        } else {
-            "has joined"
-        };
-        format!("{} {what} {address}\n", joined.name)
+    let what = if is_reader {
+        "looks at the runs in"
+    } else {
+        "has joined"
     };
+    let text = |_| format!("{} {what} {address}\n", joined.name);
     let json = || {
         json!({
             "database": address.to_string(),
@@ -107,6 +102,14 @@ pub(super) fn join(
         })
     };
     output.facts(text, json)
+}
+
+/// Who only looks has its own name, and measures no clock.
+fn unseen(name: &str) -> Joined {
+    Joined {
+        name: name.to_owned(),
+        skew: 0,
+    }
 }
 
 /// `None` for a user or a server that only reads: it may look, and nobody sees it.

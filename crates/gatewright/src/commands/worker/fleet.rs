@@ -79,7 +79,7 @@ struct FleetWorker<'w> {
     watch: Option<QueueWatch>,
     /// The runs at work, with their leases: each is ours until the queue knows what is to become of the run.
     driven: BTreeMap<RunId, Arc<Lease>>,
-    /// What the queue could not be told yet.
+    /// What the queue does not know yet.
     untold: Vec<Leaving>,
     ends: night::Ends,
     signed: Option<Instant>,
@@ -279,7 +279,7 @@ impl<'w> FleetWorker<'w> {
         thread::spawn(move || drop(lease));
     }
 
-    /// What the queue could not be told: until it knows, another machine may take the run, and then nothing changes.
+    /// Tells the queue what it does not know yet: until it knows, another machine may take the run, and then nothing changes.
     fn tell_again(&mut self) {
         let store = &self.link.store;
         self.untold.retain(|leaving| leaving.tell(store).is_err());
