@@ -19,8 +19,9 @@ use crate::outcome::Fault;
 use crate::place::{DeliveryState, RunPlace};
 use crate::run::{
     Binding, BindingState, Bypass, Grant, Graph, Member, MemberState, Override, Position, Process,
-    Run, Standing, UnguardedWork, Usage,
+    Run, Standing, UnguardedWork,
 };
+use crate::usage::Usage;
 
 /// A journal that `decide` cannot have written.
 #[derive(Clone, Debug, PartialEq, Eq)]

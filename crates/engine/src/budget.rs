@@ -8,7 +8,8 @@ use crate::amount::Amount;
 use crate::limits::amount;
 use crate::names::{Seconds, Time};
 use crate::pipeline::Pipeline;
-use crate::run::{Driver, Run, Standing, Usage};
+use crate::run::{Driver, Run, Standing};
+use crate::usage::Usage;
 
 /// What a budget can limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,8 +45,9 @@ use crate::names::{DispatchId, Hash, Time};
 use crate::next::next;
 use crate::pipeline::Pipeline;
 use crate::rule::Rule;
-use crate::run::{Run, Usage};
+use crate::run::Run;
 use crate::stage::Stage;
+use crate::usage::Usage;
 
 /// Judges one event.
 pub fn decide(pipeline: &Pipeline, run: &Run, event: &Event, evidence: &Evidence) -> Decision {

@@ -17,10 +17,9 @@ use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
 use crate::place::{Delivered, OnMachine, Relocation, RunBranch};
 use crate::rule::Rule;
-use crate::run::{
-    Dispatch, Driver, Gate, Process, Resume, Run, Service, ServiceLimit, Unguarded, Usage,
-};
+use crate::run::{Dispatch, Driver, Gate, Process, Resume, Run, Service, ServiceLimit, Unguarded};
 use crate::stage::Step;
+use crate::usage::Usage;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {

@@ -12,8 +12,9 @@ use crate::names::{
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
 use crate::place::{Delivered, OnMachine, Relocation, RunBranch};
-use crate::run::{Driver, Process, Run, Service, Unguarded, Usage};
+use crate::run::{Driver, Process, Run, Service, Unguarded};
 use crate::stage::Step;
+use crate::usage::Usage;
 use crate::view::View;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

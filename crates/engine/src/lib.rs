@@ -57,6 +57,7 @@ mod stage;
 mod status;
 mod steps;
 mod transition;
+mod usage;
 mod view;
 
 pub use amount::Amount;
@@ -105,4 +106,5 @@ pub use shell_words::shell_words;
 pub use stage::*;
 pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;
+pub use usage::Usage;
 pub use view::{LoopView, Readers, Removed, TextOrParam, View, ViewFormat, ViewTemplate};

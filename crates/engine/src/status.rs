@@ -7,8 +7,9 @@ use crate::definition::Begins;
 use crate::names::{DispatchId, StageName, Time};
 use crate::pipeline::Pipeline;
 use crate::question::{over_budget_text, question_of};
-use crate::run::{BindingState, Run, Standing, Status, Usage};
+use crate::run::{BindingState, Run, Standing, Status};
 use crate::stage::{End, Work};
+use crate::usage::Usage;
 
 /// The run's status, from stage and standing together.
 pub fn status(pipeline: &Pipeline, run: &Run) -> Status {

@@ -154,7 +154,7 @@ impl DriveSettings {
             Some((first, more)) => (Some(first), more),
             None => (None, &[][..]),
         };
-        json!({
+        let mut settings = json!({
             "runner": self.runner,
             "stand_in": self.stand_in,
             "answers": answers,
@@ -163,8 +163,11 @@ impl DriveSettings {
             "notify_more": more,
             "not_before": self.not_before.map(|time| time.0),
             "deliver": self.deliver.json(),
-            "fleet": self.fleet.as_ref().map(FleetWish::json),
-        })
+        });
+        if let Some(fleet) = &self.fleet {
+            settings["fleet"] = fleet.json();
+        }
+        settings
     }
 
     fn parse(value: &Value) -> Option<Self> {

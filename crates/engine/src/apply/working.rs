@@ -13,9 +13,10 @@ use crate::names::{ArtifactName, DispatchId, Hash, StageName, StepId, Time, Work
 use crate::outcome::{Fault, Outcome};
 use crate::run::{
     Captured, Dispatch, Duty, Gate, Graph, KnownWorker, Member, MemberState, Run, Service,
-    ServiceLimit, Standing, TreeAccess, Usage,
+    ServiceLimit, Standing, TreeAccess,
 };
 use crate::stage::Step;
+use crate::usage::Usage;
 
 /// More workers than this are not remembered: a run's state stays small however long it is.
 const MOST_KNOWN: usize = 64;

@@ -12,9 +12,10 @@ use crate::event::{Ending, Happening, PersonEvent, SessionEvent, Who, WorkEvent}
 use crate::names::DispatchId;
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Standing, Usage};
+use crate::run::Standing;
 use crate::stage::Work;
 use crate::status::{is_over, is_stale};
+use crate::usage::Usage;
 
 /// A question that nobody has answered in time ends with this.
 const TIMEOUT: Outcome = Outcome::Fault(Fault::Timeout);

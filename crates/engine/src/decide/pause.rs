@@ -12,8 +12,9 @@ use crate::event::{CutReason, Ending, Who};
 use crate::names::{DispatchId, Time};
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Service, ServiceLimit, Standing, Usage};
+use crate::run::{Service, ServiceLimit, Standing};
 use crate::status::is_over;
+use crate::usage::Usage;
 
 /// The process of open work ended before the work did.
 pub(super) fn cut_short(

@@ -13,9 +13,10 @@ use crate::names::{DispatchId, SessionId, WorkerId};
 use crate::needs::sole_work;
 use crate::outcome::Fault;
 use crate::rule::Rule;
-use crate::run::{BindingState, Process, Standing, Status, Unguarded, Usage};
+use crate::run::{BindingState, Process, Standing, Status, Unguarded};
 use crate::stage::StopRule;
 use crate::status::{is_unused, status};
+use crate::usage::Usage;
 
 /// How often a session is held back without progress before the run waits for a person. It stays
 /// under the cap at which hosts override a stop hook.

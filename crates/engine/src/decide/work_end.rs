@@ -17,9 +17,10 @@ use crate::names::{AgentName, DispatchId, StepId};
 use crate::needs::open_work;
 use crate::outcome::{Fault, Outcome};
 use crate::rule::Rule;
-use crate::run::{Dispatch, Driver, Duty, Gate, Run, Standing, TreeAccess, Usage};
+use crate::run::{Dispatch, Driver, Duty, Gate, Run, Standing, TreeAccess};
 use crate::stage::{Retry, Stage, Way, Work, Worker};
 use crate::status::is_over;
+use crate::usage::Usage;
 
 /// How often a fault is retried by default.
 pub(super) const DEFAULT_RETRIES: u32 = 2;
