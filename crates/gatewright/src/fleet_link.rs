@@ -7,10 +7,12 @@ mod unlinked;
 
 use clap::ArgMatches;
 use runtime::context::Context;
-use runtime::failure::Failure;
+use runtime::facts;
+use runtime::failure::{Failure, FailureKind};
 use runtime::fleet_membership::FleetMembership;
 use runtime::fleet_reach;
 use runtime::ids::FLEET_PREFIX;
+use runtime::workspace::Workspace;
 
 use crate::output::Output;
 
@@ -22,17 +24,40 @@ pub(crate) use unlinked::{NoFleetLink as FleetLink, for_screens, in_fleet};
 /// The arguments that name runs.
 const RUN_ARGUMENTS: [&str; 3] = ["run", "runs", "words"];
 
-/// Is the command about a run of the fleet?
-pub(crate) fn names_fleet_run(matches: &ArgMatches) -> bool {
-    let Some((_, command)) = matches.subcommand() else {
-        return false;
-    };
-    RUN_ARGUMENTS.iter().any(|argument| {
+/// The run that the command names, if it names one.
+pub(crate) fn named_run(matches: &ArgMatches) -> Option<String> {
+    let (_, command) = matches.subcommand()?;
+    RUN_ARGUMENTS.iter().find_map(|argument| {
         // An argument of another command may have the same name and another type.
-        let words = command.try_get_many::<String>(argument).ok().flatten();
-        let first = words.and_then(|mut words| words.next());
-        first.is_some_and(|word| word.starts_with(FLEET_PREFIX))
+        let mut words = command.try_get_many::<String>(argument).ok().flatten()?;
+        words.next().cloned()
     })
+}
+
+/// Is it a run that the machines of the fleet share?
+pub(crate) fn is_fleets(run: &str) -> bool {
+    run.starts_with(FLEET_PREFIX)
+}
+
+/// A run that is unknown here may be a guarded run of another machine of the fleet, which the failure then says.
+pub(crate) fn with_its_machine(context: &Context, run: &str, failure: Failure) -> Failure {
+    if failure.kind != FailureKind::NotFound {
+        return failure;
+    }
+    let Ok(Some(connect)) = for_screens(context) else {
+        return failure;
+    };
+    let shipped = fleet_reach::connected(&connect).and_then(|seat| {
+        let context = context.in_fleet(seat);
+        facts::elsewhere(&Workspace::for_reading(&context)?)
+    });
+    let shipped = shipped.unwrap_or_default();
+    match shipped.iter().find(|it| it.summary.id.as_str() == run) {
+        Some(it) => Failure::not_found(format!("{run} is a guarded run of machine {}", it.name))
+            .hint("look at it on that machine")
+            .hint(format!("if that machine is lost: `gatewright adopt {run}`")),
+        None => failure,
+    }
 }
 
 /// What this reads of the fleet's runs besides those of this machine, if it has joined one. A fleet that cannot be

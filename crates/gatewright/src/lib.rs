@@ -100,11 +100,11 @@ fn plain_output() -> Output {
 fn parse_and_run(arguments: &[OsString]) -> Exit {
     let matches = command_groups::command().try_get_matches_from(arguments);
     let parsed = matches.and_then(|matches| {
-        let is_fleets = fleet_link::names_fleet_run(&matches);
-        Arguments::from_arg_matches(&matches).map(|arguments| (arguments, is_fleets))
+        let run = fleet_link::named_run(&matches);
+        Arguments::from_arg_matches(&matches).map(|arguments| (arguments, run))
     });
     match parsed {
-        Ok((arguments, is_fleets)) => run_parsed(&arguments, is_fleets),
+        Ok((arguments, run)) => run_parsed(&arguments, run.as_deref()),
         Err(error) => explain(&error),
     }
 }
@@ -126,7 +126,7 @@ fn explain(error: &clap::Error) -> Exit {
 }
 
 /// A command about a run of the fleet uses the fleet's store, and is otherwise the same.
-fn run_parsed(arguments: &Arguments, is_fleets: bool) -> Exit {
+fn run_parsed(arguments: &Arguments, run: Option<&str>) -> Exit {
     let format = if arguments.everywhere.json {
         Format::Json
     } else {
@@ -134,13 +134,18 @@ fn run_parsed(arguments: &Arguments, is_fleets: bool) -> Exit {
     };
     let environment = Environment::of_process();
     let mut output = Output::standard(format, arguments.everywhere.color, &environment);
-    let result = Context::of_process(environment).and_then(|context| {
-        let context = if is_fleets {
-            fleet_link::in_fleet(&context)?
-        } else {
-            context
-        };
-        dispatch(&arguments.command, &context, &mut output)
+    let result = Context::of_process(environment).and_then(|context| match run {
+        Some(run) if fleet_link::is_fleets(run) => dispatch(
+            &arguments.command,
+            &fleet_link::in_fleet(&context)?,
+            &mut output,
+        ),
+        // To adopt a run is to name one of another machine.
+        Some(run) if !matches!(arguments.command, Command::Adopt(_)) => {
+            dispatch(&arguments.command, &context, &mut output)
+                .map_err(|failure| fleet_link::with_its_machine(&context, run, failure))
+        }
+        Some(_) | None => dispatch(&arguments.command, &context, &mut output),
     });
     result.unwrap_or_else(|failure| {
         output.failure(&failure);

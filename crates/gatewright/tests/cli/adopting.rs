@@ -182,6 +182,14 @@ fn the_guarded_runs_of_other_machines_are_listed_until_somebody_adopts_them() {
     assert_eq!(candidates["runs"][0]["run"], RUN);
     assert_eq!(candidates["runs"][0]["machine"], "one");
     assert!(run(&two, "adopt").succeeds().stdout.contains(RUN));
+    for command in ["status", "why", "history"] {
+        let ran = run(&two, &format!("{command} {RUN}")).exits(3);
+        for part in ["machine one", &format!("gatewright adopt {RUN}")] {
+            assert!(ran.stderr.contains(part), "{ran}");
+        }
+    }
+    let unknown = run(&two, "status r-none").exits(3);
+    assert!(!unknown.stderr.contains("machine one"), "{unknown}");
     // A run of the fleet is nobody's to adopt, and an unknown one is said to be so.
     says_one_line(run(&two, "adopt f-1"), 1, &["f-1"]);
     says_one_line(run(&two, "adopt r-none"), 3, &["gatewright adopt"]);
