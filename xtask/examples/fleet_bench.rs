@@ -293,7 +293,7 @@ fn work(address: &Address, holder: &str) -> Result<Vec<String>> {
             facts.extend((seen == TRANSITIONS).then(cancelled));
             store.transact(&commit, &mut |_| decision(&facts))?;
         }
-        store.dequeue(&claimed.run)?;
+        store.end_queued(&claimed.run, claimed.lease.fence)?;
         taken.push(claimed.run.to_string());
     }
     Ok(taken)

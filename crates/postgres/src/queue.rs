@@ -40,7 +40,6 @@ const REQUEUE: &str = "
         RETURNING pg_notify('gatewright_queue', q.run)
     )
     SELECT before.driven_by, (SELECT count(*) FROM changed) AS changed FROM before";
-const DEQUEUE: &str = "DELETE FROM gatewright.queue WHERE run = $1";
 const FITTING: &str = "SELECT gatewright.machines_with($1) AS fitting";
 
 /// A run that was taken so often, and whose lease expired each time, is set aside.
@@ -236,8 +235,8 @@ impl Postgres {
         self.link.rows("leave a run", LEAVE, &values).map(drop)
     }
 
-    /// Takes a run out of the queue that is over and delivered, with its lease. If somebody has claimed it since,
-    /// nothing changes.
+    /// Takes a run out of the queue that is over and delivered, and ends its lease. One that the database does not
+    /// know to be over stays queued. If somebody has claimed it since, nothing changes.
     pub fn end_queued(&self, run: &RunId, fence: Fence) -> Result<(), Error> {
         let fence = FenceColumns::of(Some(fence));
         let values: [Value<'_>; 3] = [
@@ -313,17 +312,6 @@ impl Postgres {
         };
         let holder: Option<String> = self.link.get(&row, "driven_by")?;
         Ok(holder.map_or(Requeued::Free, |holder| Requeued::Driven { holder }))
-    }
-
-    /// Takes a run out of the queue: it is over, or a person wants it elsewhere.
-    pub fn dequeue(&self, run: &RunId) -> Result<(), Error> {
-        self.link
-            .rows(
-                "take a run out of the queue",
-                DEQUEUE,
-                &[(&run.as_str(), Type::TEXT)],
-            )
-            .map(drop)
     }
 
     /// How many machines have all of these labels.

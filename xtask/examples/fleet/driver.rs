@@ -180,9 +180,7 @@ impl Driver {
                     continue;
                 }
                 Need::Nothing => {
-                    store.dequeue(run)?;
-                    let fence = claimed.lease.fence;
-                    return store.claim(run, &Claim::Release { fence }).map(drop);
+                    return store.end_queued(run, claimed.lease.fence);
                 }
             };
             let begun = self.write(store, claimed, stored.version, Word::Begin, attempt)?;

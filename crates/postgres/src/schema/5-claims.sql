@@ -83,7 +83,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- A worker has delivered a run that is over: it leaves the queue, unless somebody has claimed it since.
+-- A worker has delivered a run that is over: it leaves the queue, unless somebody has claimed it since. A replica that
+-- was behind and took over may not know that it is over; then it stays queued, and whoever takes it ends it again.
 CREATE FUNCTION gatewright.end_queued(in_run text, in_fence bigint, in_claim bytea) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -91,7 +92,8 @@ BEGIN
     IF NOT gatewright.is_last_claim(in_run, in_fence, in_claim) THEN
         RETURN false;
     END IF;
-    DELETE FROM gatewright.queue WHERE run = in_run;
+    DELETE FROM gatewright.queue q USING gatewright.runs r
+        WHERE q.run = in_run AND r.id = in_run AND r.status IN ('completed', 'failed', 'cancelled');
     UPDATE gatewright.runs SET lease_holder = NULL, lease_until = NULL
         WHERE id = in_run AND lease_holder IS NOT NULL;
     RETURN true;

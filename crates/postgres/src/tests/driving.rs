@@ -371,3 +371,24 @@ fn an_outage_is_no_failed_try() {
         assert_eq!(store.lease(&claimed.run).unwrap(), None);
     }
 }
+
+/// A replica that was behind took over: it has the claim, and not the end of the run.
+#[test]
+fn a_run_that_the_database_does_not_know_to_be_over_stays_queued() {
+    let server = Server::start();
+    let mut store = open(&ready(&server, "team"));
+    queued(&mut store, "f-1", &Placement::default());
+    let count = || server.sql("team", "SELECT count(*) FROM gatewright.queue");
+    let claim = || store.claim_queued("one", &[], LONG).unwrap();
+    let claimed = claim().unwrap();
+    store.end_queued(&claimed.run, claimed.lease.fence).unwrap();
+    assert_eq!(count(), "1");
+    // A run whose lease ended rests for seconds.
+    server.sql("team", "UPDATE gatewright.queue SET not_before = 0");
+    let again = claim().unwrap();
+    server.sql("team", "UPDATE gatewright.runs SET status = 'completed'");
+    store.end_queued(&claimed.run, claimed.lease.fence).unwrap();
+    assert_eq!(count(), "1", "an old claim ends nothing");
+    store.end_queued(&again.run, again.lease.fence).unwrap();
+    assert_eq!(count(), "0");
+}

@@ -10,7 +10,7 @@ use store::{Backend as _, Claim, Commit, Error, Fence, Transacted};
 use testkit::database::Server;
 
 use super::{begun, open, ready};
-use crate::{Machine, Placement, QueueWatch, WorkerSign};
+use crate::{LetGo, Machine, Placement, QueueWatch, WorkerSign};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
@@ -157,11 +157,9 @@ fn an_account_has_no_more_runs_at_once_than_it_may() {
     let first = claim("one").unwrap();
     assert!(claim("two").is_some());
     assert_eq!(claim("three"), None);
-    let fence = first.lease.fence;
-    open(&store.link.address)
-        .claim(&first.run, &Claim::Release { fence })
+    store
+        .leave_queued(&first.run, first.lease.fence, LetGo::For(LONG))
         .unwrap();
-    store.dequeue(&first.run).unwrap();
     assert!(claim("three").is_some());
     assert_eq!(claim("four"), None);
 }
