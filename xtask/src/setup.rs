@@ -82,6 +82,19 @@ const PYTHON: Tool = Tool {
     package: "python3",
 };
 
+/// Checks run the real test programs of these languages.
+const TEST_PROGRAMS: [Tool; 3] = [
+    NODE,
+    Tool {
+        sign: Sign::File("/usr/bin/pytest"),
+        package: "python3-pytest",
+    },
+    Tool {
+        sign: Sign::Program("go"),
+        package: "golang-go",
+    },
+];
+
 /// It gives them a folder of their own.
 const ENVIRONMENTS: Tool = Tool {
     sign: Sign::Module("ensurepip"),
@@ -117,7 +130,8 @@ const AGENTS: [Agent; 3] = [claude::CLAUDE, codex::CODEX, gemini::GEMINI];
 /// linters of Ansible.
 pub(crate) fn ensure_all() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.extend([TERMINAL, BROWSER, SERVER, NODE, PYTHON]);
+    tools.extend([TERMINAL, BROWSER, SERVER, PYTHON]);
+    tools.extend(TEST_PROGRAMS);
     if !AGENTS.iter().all(Agent::is_installed) {
         tools.push(FETCHER);
     }
@@ -132,7 +146,8 @@ pub(crate) fn ensure_all() -> Result<(), Failure> {
 /// Makes sure that all is there which `test --quick` needs.
 pub(crate) fn ensure_quick() -> Result<(), Failure> {
     let mut tools = Vec::from(TOOLS);
-    tools.extend([TERMINAL, SERVER]);
+    tools.extend([TERMINAL, SERVER, PYTHON]);
+    tools.extend(TEST_PROGRAMS);
     ensure(&tools)
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 use testkit::pipelines::one_check;
@@ -361,7 +362,7 @@ fn checks_work_where_tools_are_installed_as_people_install_them() {
 
 /// The real programs that are here: a red test is red, and a green one green.
 #[test]
-fn cargo_python_and_node_test_what_is_there() {
+fn cargo_python_node_and_go_test_what_is_there() {
     let home = std::env::var("HOME").unwrap_or_default();
     let rustup = std::env::var("RUSTUP_HOME").unwrap_or_else(|_| format!("{home}/.rustup"));
     for (file, green, red, command) in [
@@ -383,6 +384,18 @@ fn cargo_python_and_node_test_what_is_there() {
             "require('node:test')('it', () => { throw 1; });\n",
             &["node", "--test"],
         ),
+        (
+            "test_it.py",
+            "def test_it():\n    assert 1 + 1 == 2\n",
+            "def test_it():\n    assert 1 + 1 == 3\n",
+            &["pytest", "-q"],
+        ),
+        (
+            "it_test.go",
+            "package it\nimport \"testing\"\nfunc TestIt(t *testing.T) {}\n",
+            "package it\nimport \"testing\"\nfunc TestIt(t *testing.T) { t.Fail() }\n",
+            &["go", "test", "./..."],
+        ),
     ] {
         for (text, expected) in [(green, "completed"), (red, "failed")] {
             let project = project(command);
@@ -391,12 +404,40 @@ fn cargo_python_and_node_test_what_is_there() {
                 "Cargo.toml",
                 "[package]\nname = \"it\"\nedition = \"2021\"\n",
             );
+            project.write("go.mod", "module it\n\ngo 1.19\n");
             project.write(file, text);
             trusted(&project, &format!("RUSTUP_HOME={rustup}"));
             start(&project, &[]).succeeds();
             let ran = agent(&project, "check", &[]);
             assert_eq!(status(&project), expected, "{command:?}\n{ran}");
         }
+    }
+}
+
+/// The person's shell has activated the environment, and the agent's has not.
+#[test]
+fn pytest_of_a_virtual_environment_tests_what_is_there() {
+    for (test, expected) in [
+        ("def test_it(): assert True\n", "completed"),
+        ("def test_it(): assert False\n", "failed"),
+    ] {
+        let project = project(&["python", "-m", "pytest", "-q"]);
+        project.write(".gitignore", ".venv\n");
+        project.write("test_it.py", test);
+        let venv = project.path().join(".venv");
+        let made = Command::new("/usr/bin/python3")
+            .args(["-m", "venv", "--without-pip", "--system-site-packages"])
+            .arg(&venv)
+            .output();
+        assert!(made.unwrap().status.success());
+        let path = format!("PATH={}/bin:$PATH", venv.display());
+        trusted(&project, &format!("VIRTUAL_ENV={} {path}", venv.display()));
+        start(&project, &[]).succeeds();
+        let ran = agent(&project, "check", &[]);
+        assert_eq!(status(&project), expected, "{ran}");
+        let python = last_check(&project)["results"][0]["programs"][0].clone();
+        let named = python["path"].as_str().unwrap_or_default();
+        assert!(Path::new(named).ends_with(".venv/bin/python"), "{python}");
     }
 }
 
