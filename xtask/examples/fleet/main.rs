@@ -1,8 +1,9 @@
 //! The fleet battery: machines drive queued runs of one PostgreSQL, everything between and below them breaks, and
 //! nothing that was acknowledged may be lost, doubled or written under an old fence.
 //!
-//! `fleet battery SEED sample|whole` is what `cargo xtask battery fleet` runs. `fleet driver …` is one machine's driver, a
-//! process of its own. Both are an example, so that xtask itself is built without the product.
+//! `fleet battery SEED sample|whole PROGRAM` is what `cargo xtask battery fleet` runs: first the store with drivers of our
+//! own, then the program's workers. `fleet workers …` is the second half alone. `fleet driver …` is one machine's driver,
+//! a process of its own. All are an example, so that xtask itself is built without the product.
 
 mod broken_fence;
 #[path = "../../src/battery/chance.rs"]
@@ -20,9 +21,11 @@ mod nemesis;
 mod report;
 mod round;
 mod site;
+mod workers;
 
 use std::error::Error;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use report::Tally;
@@ -30,13 +33,27 @@ use report::Tally;
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 /// How many rounds there are, and how often each fault comes in one, besides the two fail-overs.
+#[derive(Clone, Copy)]
 struct Extent {
     rounds: usize,
     each: usize,
+    /// The same of the program's workers.
+    worker_rounds: usize,
+    worker_each: usize,
 }
 
-const SAMPLE: Extent = Extent { rounds: 1, each: 1 };
-const WHOLE: Extent = Extent { rounds: 9, each: 2 };
+const SAMPLE: Extent = Extent {
+    rounds: 1,
+    each: 1,
+    worker_rounds: 1,
+    worker_each: 1,
+};
+const WHOLE: Extent = Extent {
+    rounds: 9,
+    each: 2,
+    worker_rounds: 5,
+    worker_each: 2,
+};
 
 /// So many pieces of damage are shown for a round: one cause often shows in many places.
 const SHOWN: usize = 20;
@@ -45,10 +62,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match words.as_slice() {
-        ["battery", seed, "sample"] => battery(seed, &SAMPLE),
-        ["battery", seed, "whole"] => battery(seed, &WHOLE),
+        ["battery", seed, extent, program] => both(seed, extent, Path::new(program)),
+        ["workers", seed, extent, program] => real_workers(seed, extent, Path::new(program)),
         ["driver", rest @ ..] => driver::run(rest),
-        _ => Err("usage: fleet battery SEED sample|whole".into()),
+        _ => Err("usage: fleet battery|workers SEED sample|whole PROGRAM".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -57,6 +74,31 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn extent(word: &str) -> Result<Extent> {
+    match word {
+        "sample" => Ok(SAMPLE),
+        "whole" => Ok(WHOLE),
+        _ => Err(format!("{word} is neither sample nor whole").into()),
+    }
+}
+
+/// Both halves, also if the first finds something.
+fn both(seed: &str, word: &str, program: &Path) -> Result<()> {
+    let of_store = battery(seed, &extent(word)?);
+    let of_workers = real_workers(seed, word, program);
+    of_store.and(of_workers)
+}
+
+fn real_workers(seed: &str, word: &str, program: &Path) -> Result<()> {
+    let Extent {
+        worker_rounds,
+        worker_each,
+        ..
+    } = extent(word)?;
+    let program = program.canonicalize()?;
+    workers::battery(&program, seed.parse()?, worker_rounds, worker_each)
 }
 
 fn battery(seed: &str, extent: &Extent) -> Result<()> {

@@ -1,8 +1,9 @@
 //! The fleet battery: machines drive queued runs of one PostgreSQL, and drivers, server, network and clocks break.
 //!
-//! It hurts the store of a fleet and not the program, so it is `examples/fleet`: xtask itself is built without the
-//! product.
+//! Its first half hurts the store of a fleet with drivers of its own, its second half real workers of the program. Both use
+//! the product and the kit of its tests, so they are `examples/fleet`: xtask itself is built without them.
 
+use std::path::Path;
 use std::process::Command;
 
 use super::{Extent, Manner};
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 use crate::setup;
 use crate::workspace::{cargo, succeed, target};
 
-pub(super) fn run(manner: Manner) -> Result<(), Failure> {
+pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     setup::ensure_server()?;
     succeed(cargo().args([
         "build",
@@ -25,5 +26,6 @@ pub(super) fn run(manner: Manner) -> Result<(), Failure> {
         Extent::Whole => "whole",
     };
     let mut fleet = Command::new(target().join("debug/examples/fleet"));
-    succeed(fleet.args(["battery", &manner.seed.to_string(), extent]))
+    let seed = manner.seed.to_string();
+    succeed(fleet.args(["battery", &seed, extent]).arg(program))
 }

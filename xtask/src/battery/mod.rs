@@ -63,7 +63,10 @@ Batteries (all of them, if none is named):
              reason, the summary tells it, and nothing of the person's is touched
   fleet      machines drive queued runs of one PostgreSQL; drivers and server are killed, machines sleep past their lease,
              networks stall, cut and lose answers, clocks are wrong, replicas take over: nothing that was acknowledged
-             is lost or doubled, nobody writes under an old fence, and what an asynchronous replica loses is reported
+             is lost or doubled, nobody writes under an old fence, and what an asynchronous replica loses is reported.
+             Then real workers on three machines drive runs; machines, workers and the server are killed, and machines
+             sleep: every run is completed, each work is counted and done once, the remote has exactly its files, and
+             nobody is left behind
   power      the power of an ext4 and of an xfs is cut while many processes write, and comes back:
              everything that was acknowledged is there. It mounts file systems, so it needs root
 
@@ -97,23 +100,19 @@ impl Manner {
     };
 }
 
-/// A battery: it prints what it counted, and fails when something was lost.
-enum Battery {
-    OfProgram(fn(&Path, Manner) -> Result<(), Failure>),
-    /// Without a program of its own.
-    OfStore(fn(Manner) -> Result<(), Failure>),
-}
+/// A battery: it hurts this program, prints what it counted, and fails when something was lost.
+type Battery = fn(&Path, Manner) -> Result<(), Failure>;
 
 const BATTERIES: [(&str, Battery); 9] = [
-    ("kill", Battery::OfProgram(kill::run)),
-    ("chores", Battery::OfProgram(chores::run)),
-    ("edits", Battery::OfProgram(edits::run)),
-    ("crowd", Battery::OfProgram(crowd::run)),
-    ("runs", Battery::OfProgram(runs::run)),
-    ("two", Battery::OfProgram(two::run)),
-    ("night", Battery::OfProgram(night::run)),
-    ("fleet", Battery::OfStore(fleet::run)),
-    ("power", Battery::OfProgram(power::run)),
+    ("kill", kill::run),
+    ("chores", chores::run),
+    ("edits", edits::run),
+    ("crowd", crowd::run),
+    ("runs", runs::run),
+    ("two", two::run),
+    ("night", night::run),
+    ("fleet", fleet::run),
+    ("power", power::run),
 ];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -142,10 +141,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let chosen = BATTERIES.iter().filter(|(name, _)| wanted(name));
     // Every battery runs, also after one has failed.
     let results: Vec<_> = chosen
-        .map(|(_, battery)| match battery {
-            Battery::OfProgram(battery) => battery(&program(&options)?, manner),
-            Battery::OfStore(battery) => battery(manner),
-        })
+        .map(|(_, battery)| battery(&program(&options)?, manner))
         .collect();
     results.into_iter().collect()
 }
