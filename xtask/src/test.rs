@@ -36,7 +36,8 @@ linters of Ansible.
   runs       a sample of: kill -9 in the middle of whole headless runs, then `resume`
   two        a sample of: an orchestrator sleeps longer than its lease, and another one takes over
   night      one night: ten queued tasks, crashes of the machine, and damage planted that must be found
-  fleet      a sample of: machines on one PostgreSQL, while drivers, server, network and clocks break and replicas take over
+  fleet      a sample of: machines on one PostgreSQL, while drivers, server, network and clocks break and replicas take over;
+             and real workers on them, while machines, workers and server are killed or sleep
   power      a sample of: the power of ext4 and xfs is cut while many write. It mounts file systems, so it needs
              root; where that is refused, the line says so
 

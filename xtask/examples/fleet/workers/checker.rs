@@ -320,4 +320,73 @@ mod tests {
         let all = vec![effect("s1", "/a", 1_000), effect("s2", "/a", 2_000), ended];
         assert_eq!(words(all, vec![blow]), ["beside"]);
     }
+
+    /// A run that went well: each stage was done once, under two claims.
+    fn sound() -> Facts {
+        let text = str::to_owned;
+        let mut run = RunFacts {
+            id: text("f-0"),
+            status: text("completed"),
+            claims: vec![(1, text("aa")), (2, text("bb"))],
+            writes: vec![(1, text("m1")), (2, text("m2")), (2, text("-"))],
+            tree: BEFORE.map(|name| (text(name), String::new())).into(),
+            ..RunFacts::default()
+        };
+        let mut effects = Vec::new();
+        for stage in STAGES {
+            let (dispatch, call) = (format!("d-{stage}"), format!("c-{stage}"));
+            effects.push(Effect {
+                stage: text(stage),
+                call: call.clone(),
+                ..effect("s1", "/a", 1_000)
+            });
+            run.tree
+                .insert(format!("{stage}.txt"), format!("f-0 {stage} {call}"));
+            run.ended.push((dispatch.clone(), text("done")));
+            run.admitted.push(Admitted {
+                dispatch,
+                stage: text(stage),
+                call,
+            });
+        }
+        Facts {
+            runs: vec![run],
+            effects,
+            ..Facts::default()
+        }
+    }
+
+    /// What is found after this was done to a run that went well.
+    fn found(spoil: impl FnOnce(&mut RunFacts)) -> Vec<&'static str> {
+        let mut facts = sound();
+        spoil(&mut facts.runs[0]);
+        check(&facts).iter().map(Damage::word).collect()
+    }
+
+    #[test]
+    fn a_run_that_went_well_has_no_damage_and_each_fault_of_another_is_found() {
+        assert_eq!(found(|_| ()), [""; 0]);
+        assert_eq!(
+            found(|run| run.status = "failed".to_owned()),
+            ["unfinished"]
+        );
+        assert_eq!(
+            found(|run| run.fault = Some(String::new())),
+            ["chain broken"]
+        );
+        let twice = |run: &mut RunFacts| run.ended.push(run.ended[0].clone());
+        assert_eq!(found(twice), ["ended twice"]);
+        let gone = |run: &mut RunFacts| drop(run.tree.remove("second.txt"));
+        assert_eq!(found(gone), ["another tree"; 2]);
+        let more = |run: &mut RunFacts| drop(run.tree.insert("x".to_owned(), String::new()));
+        assert_eq!(found(more), ["another tree"]);
+    }
+
+    #[test]
+    fn a_fence_that_falls_or_is_shared_is_found() {
+        assert_eq!(found(|run| run.claims[1].0 = 1), ["fence"]);
+        assert_eq!(found(|run| run.claims[1].1 = "aa".to_owned()), ["fence"]);
+        assert_eq!(found(|run| run.writes[2].0 = 1), ["fence"]);
+        assert_eq!(found(|run| run.writes[2].1 = "m3".to_owned()), ["fence"]);
+    }
 }

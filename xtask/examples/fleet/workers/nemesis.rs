@@ -63,9 +63,12 @@ pub(crate) fn strike(yard: &mut Yard, fault: Fault, chance: &mut Chance) -> Resu
     let at = chance.below(yard.machines.len());
     let is_slow = chance.coin();
     let moment = chance.moment(LONGEST);
-    let held = match fault {
-        Fault::Machine | Fault::Worker | Fault::Sleep => Some(held(yard, at)?),
-        Fault::Crash | Fault::Further => None,
+    let (at, held) = match fault {
+        Fault::Machine | Fault::Worker | Fault::Sleep => {
+            let (at, held) = at_work(yard, at)?;
+            (at, Some(held))
+        }
+        Fault::Crash | Fault::Further => (at, None),
     };
     thread::sleep(moment);
     match fault {
@@ -78,17 +81,7 @@ pub(crate) fn strike(yard: &mut Yard, fault: Fault, chance: &mut Chance) -> Resu
             yard.machines[at].begin_worker()?;
             Ok(None)
         }),
-        Fault::Worker => yard.blow(Some(at), |yard| {
-            let is_alone = yard.machines[at].workers() == 1;
-            yard.machines[at].kill_worker()?;
-            let left = if is_alone {
-                yard.machines[at].left()
-            } else {
-                Vec::new()
-            };
-            yard.machines[at].begin_worker()?;
-            Ok((!left.is_empty()).then(|| format!("after a worker of {at} was killed: {left:?}")))
-        }),
+        Fault::Worker => yard.blow(Some(at), |yard| kill_worker(yard, at)),
         Fault::Sleep => yard.blow(Some(at), |yard| {
             yard.machines[at].freeze()?;
             // What it held a moment ago may be done.
@@ -112,18 +105,36 @@ pub(crate) fn strike(yard: &mut Yard, fault: Fault, chance: &mut Chance) -> Resu
     }
 }
 
+/// Kills a worker, and looks at what it leaves behind before the next one starts.
+fn kill_worker(yard: &mut Yard, at: usize) -> Result<Option<String>> {
+    let machine = &mut yard.machines[at];
+    let is_alone = machine.workers() == 1;
+    machine.kill_worker()?;
+    let left = if is_alone { machine.left() } else { Vec::new() };
+    machine.begin_worker()?;
+    let told = || format!("after a worker of {} was killed: {left:?}", machine.name);
+    Ok((!left.is_empty()).then(told))
+}
+
 /// A run that a machine drives, with its fence.
 struct Held {
     run: String,
     fence: u64,
 }
 
-/// Waits until the machine drives one.
-fn held(yard: &mut Yard, at: usize) -> Result<Held> {
+/// Waits until a machine drives a run: this one, or the next one that does.
+fn at_work(yard: &mut Yard, at: usize) -> Result<(usize, Held)> {
+    yard.fill()?;
     let mut found = None;
-    yard.wait("a run of the machine", |yard| {
-        found = now_held(yard, at)?;
-        Ok(found.is_some())
+    yard.wait("a run at work", |yard| {
+        let count = yard.machines.len();
+        for machine in (at..at + count).map(|number| number % count) {
+            if let Some(held) = now_held(yard, machine)? {
+                found = Some((machine, held));
+                return Ok(true);
+            }
+        }
+        Ok(false)
     })?;
     found.ok_or_else(|| "it was found".into())
 }

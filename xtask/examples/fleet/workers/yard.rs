@@ -121,7 +121,7 @@ impl Yard {
     }
 
     /// Queues runs, until there are enough to do.
-    fn fill(&mut self) -> Result<()> {
+    pub(crate) fn fill(&mut self) -> Result<()> {
         let agent = self.folder.path().join("agent");
         let agent = agent.to_string_lossy().into_owned();
         for _ in self.unfinished()?..WAITING {
@@ -152,8 +152,9 @@ impl Yard {
         self.fill()?;
         let entries = "SELECT count(*) FROM gatewright.entries";
         let wanted = self.sql(entries).parse::<usize>()? + PROGRESS;
+        // What was to do may be less than that.
         self.wait("progress", |yard| {
-            Ok(yard.sql(entries).parse::<usize>()? >= wanted)
+            Ok(yard.sql(entries).parse::<usize>()? >= wanted || yard.unfinished()? == 0)
         })?;
         for machine in &mut self.machines {
             if let Some(why) = machine.ended()? {
