@@ -32,7 +32,10 @@ pub(crate) fn keep(
     // Of two workers that end at once, the later tree is noted last.
     let _turn = turn(workspace, &run.id)?;
     let project = workspace.project_of(opened)?;
-    let commit = run_branch::commit_of_tree(&project, &format!("The tree of {}", run.id))?;
+    // The push replaces the tree before, and until the note that is the one which others go on with.
+    let before = fleet.kept_tree(&run.id)?;
+    let about = format!("The tree of {}", run.id);
+    let commit = run_branch::commit_of_tree(&project, &about, before.as_deref())?;
     let remote = FleetProject {
         folder: &project.root,
         environment: &workspace.context.environment,

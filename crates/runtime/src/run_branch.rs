@@ -281,7 +281,7 @@ impl Checkout<'_> {
             return Ok(None);
         }
         let about = "Uncommitted work when the run began";
-        self.commit_tree(&tree, head, about, hint).map(Some)
+        self.commit_tree(&tree, &[head], about, hint).map(Some)
     }
 
     /// The id of the tree as it is.
@@ -307,7 +307,7 @@ impl Checkout<'_> {
     fn commit_tree(
         &self,
         tree: &str,
-        parent: &str,
+        parents: &[&str],
         about: &str,
         hint: &str,
     ) -> Result<String, Failure> {
@@ -317,7 +317,10 @@ impl Checkout<'_> {
         // The same tree makes the same commit, so that nothing is sent twice.
         command.env("GIT_AUTHOR_DATE", "@0 +0000");
         command.env("GIT_COMMITTER_DATE", "@0 +0000");
-        command.args(["commit-tree", tree, "-p", parent, "-m", about]);
+        command.args(["commit-tree", tree, "-m", about]);
+        for parent in parents {
+            command.args(["-p", parent]);
+        }
         self.answer(&mut command, hint)
     }
 
@@ -336,7 +339,13 @@ impl Checkout<'_> {
 }
 
 /// A commit of a worktree as it is, on top of its last one. Neither its index nor a ref changes.
-pub fn commit_of_tree(project: &Project, about: &str) -> Result<String, Failure> {
+///
+/// The tree that was kept before is its second parent, so a machine that fetches the new one has that one, too.
+pub fn commit_of_tree(
+    project: &Project,
+    about: &str,
+    kept: Option<&str>,
+) -> Result<String, Failure> {
     let gone = || {
         let message = format!(
             "{} is not a git repository any more",
@@ -349,9 +358,24 @@ pub fn commit_of_tree(project: &Project, about: &str) -> Result<String, Failure>
         root: &project.root,
         repository: project.repository.as_ref().ok_or_else(gone)?,
     };
-    let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+    let named = |name: &str| here.line(&["rev-parse", "--verify", "--quiet", name]);
+    let head = named("HEAD^{commit}")?.ok_or_else(gone)?;
     let hint = "make sure that `git add --all` works in the run's worktree";
-    here.commit_tree(&here.tree(hint)?, &head.ok_or_else(gone)?, about, hint)
+    let tree = here.tree(hint)?;
+    // Another machine may have kept one that is not here; it has a ref of its own.
+    let before = match kept {
+        Some(kept) => named(&format!("{kept}^{{commit}}"))?,
+        None => None,
+    };
+    let Some(before) = before else {
+        return here.commit_tree(&tree, &[&head], about, hint);
+    };
+    let is_same = named(&format!("{before}^{{tree}}"))?.as_ref() == Some(&tree)
+        && named(&format!("{before}^1"))?.as_ref() == Some(&head);
+    if is_same {
+        return Ok(before);
+    }
+    here.commit_tree(&tree, &[&head, &before], about, hint)
 }
 
 /// `gatewright/r-7f3k2a-add-jwt-login`: the run, and some of its task.

@@ -238,6 +238,31 @@ fn a_run_goes_on_elsewhere_when_its_machine_dies() {
 }
 
 #[test]
+fn a_machine_that_dies_after_the_push_of_a_tree_and_before_its_note_leaves_the_tree_before() {
+    let fleet = Fleet::new(TWO, SECOND_WAITS);
+    let (one, two) = (fleet.machine("one", ""), fleet.machine("two", ""));
+    fleet.queue("f-1", "").succeeds();
+    let lost = one.begin("worker --fleet");
+    at_work(&fleet.laptop, 1);
+    // The next push arrives, and then its machine is dead.
+    let hook = fleet.remote.path().join("hooks/post-receive");
+    std::fs::write(&hook, format!("#!/bin/sh\nkill -KILL {}\n", lost.id)).unwrap();
+    testkit::make_executable(&hook);
+    let_go(&fleet.laptop);
+    lost.end();
+    std::fs::remove_file(&hook).unwrap();
+
+    let next = two.begin("worker --fleet");
+    fleet.is_delivered("f-1");
+    next.interrupt();
+    next.end().exits(130);
+    assert_eq!(fleet.machines_of("f-1", "relocated"), ["two"]);
+    assert_eq!(fleet.laptop.starts(), ["writing", "ending", "ending"]);
+    assert_eq!(fleet.at_branch("f-1", "end.txt"), "ended after written");
+    fleet.laptop.gatewright("verify f-1").succeeds();
+}
+
+#[test]
 fn a_machine_that_wakes_up_late_writes_nothing_and_ends_its_agents() {
     let fleet = Fleet::new(TWO, SECOND_WAITS);
     let (one, two) = (fleet.machine("one", ""), fleet.machine("two", ""));
