@@ -93,7 +93,7 @@ impl Browser {
     /// Waits until this expression is true on the page.
     ///
     /// # Panics
-    /// When it is not within a minute.
+    /// When it is not in time.
     #[track_caller]
     pub fn wait_for(&mut self, expression: &str) {
         let is_so = || (self.value(expression) == Value::Bool(true)).then_some(());

@@ -112,7 +112,7 @@ impl Claude {
     /// Asks without a terminal (`-p`) and waits for the end.
     ///
     /// # Panics
-    /// When there is none within a minute.
+    /// When there is none in time.
     #[track_caller]
     pub fn ask(&self, prompt: &str) -> Headless {
         self.begin(prompt).wait()

@@ -66,7 +66,7 @@ impl Model {
     /// Waits until some conversation has come to a turn that is held by this flag.
     ///
     /// # Panics
-    /// When none has within a minute.
+    /// When none has in time.
     #[track_caller]
     pub fn wait_until_held(&self, flag: &str) {
         self.stage.wait_until_held(flag);
@@ -76,7 +76,7 @@ impl Model {
     /// it has been told.
     ///
     /// # Panics
-    /// When it has not within a minute.
+    /// When it has not in time.
     #[track_caller]
     pub fn wait_until_told(&self, actor: &str, words: &str) -> String {
         self.stage.wait_until_told(actor, words)

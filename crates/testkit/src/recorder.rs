@@ -130,7 +130,7 @@ impl Recorder {
     /// Waits until there is a payload of which this holds, and hands it over.
     ///
     /// # Panics
-    /// When there is none within a minute.
+    /// When there is none in time.
     #[track_caller]
     pub fn wait_for(&self, event: &str, holds: impl Fn(&Value) -> bool) -> Value {
         let found = within(PATIENCE, || self.of(event).into_iter().find(&holds));

@@ -88,7 +88,7 @@ impl Terminal {
     /// Waits until the screen shows these words, and hands over the screen.
     ///
     /// # Panics
-    /// When it does not within a minute.
+    /// When it does not in time.
     #[track_caller]
     pub fn wait_for(&self, words: &str) -> String {
         let shown = |screen: &str| screen.contains(words);
@@ -99,7 +99,7 @@ impl Terminal {
     /// Waits until the screen no longer shows these words, and hands over the screen.
     ///
     /// # Panics
-    /// When it still does after a minute.
+    /// When it still does after that time.
     #[track_caller]
     pub fn wait_until_gone(&self, words: &str) -> String {
         let gone = |screen: &str| !screen.contains(words);
@@ -110,7 +110,7 @@ impl Terminal {
     /// Waits until this holds of the screen, and hands over the screen.
     ///
     /// # Panics
-    /// When it does not within a minute.
+    /// When it does not in time.
     #[track_caller]
     pub fn wait_until(&self, holds: impl Fn(&str) -> bool) -> String {
         let waited = self.wait(holds);
@@ -176,7 +176,7 @@ impl Terminal {
     /// Waits until the program has ended.
     ///
     /// # Panics
-    /// When it has not within a minute.
+    /// When it has not in time.
     #[track_caller]
     pub fn wait_for_end(&self) -> Ended {
         let exit = within(PATIENCE, || self.exit());

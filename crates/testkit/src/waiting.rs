@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// How long a test waits before it says that it waited in vain. A loaded machine is slow, and a test
 /// that passes never waits this long.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The interval between two looks.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -13,7 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Waits until this holds.
 ///
 /// # Panics
-/// When it does not within a minute.
+/// When it does not in time.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
@@ -22,7 +22,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// Waits for what this look finds, and hands it over.
 ///
 /// # Panics
-/// When it finds nothing within a minute.
+/// When it finds nothing in time.
 #[track_caller]
 pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     let found = within(PATIENCE, look);

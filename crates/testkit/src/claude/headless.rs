@@ -63,7 +63,7 @@ impl Running {
     /// Waits for its end.
     ///
     /// # Panics
-    /// When there is none within a minute.
+    /// When there is none in time.
     #[track_caller]
     pub fn wait(mut self) -> Headless {
         let child = &mut self.child;

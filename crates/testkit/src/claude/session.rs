@@ -62,6 +62,8 @@ impl Session {
     /// Leaves the session as a person does, and waits until it has ended.
     #[track_caller]
     pub fn leave(&self) -> Ended {
+        // A key that was pressed once more than needed may stand in the prompt.
+        self.press("C-u");
         self.say("/exit");
         self.wait_for_end()
     }
