@@ -145,7 +145,7 @@ impl Terminal {
     }
 
     /// The exit code, when it has ended; none in it when a signal ended it.
-    fn exit(&self) -> Option<Option<i32>> {
+    pub(crate) fn exit(&self) -> Option<Option<i32>> {
         const STATE: &str =
             "display-message -p '#{pane_dead},#{pane_dead_status},#{pane_dead_signal}'";
         let mut state = self.tmux.ask(STATE);

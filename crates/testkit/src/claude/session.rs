@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::terminal::{Ended, Terminal};
+use crate::{PATIENCE, within};
 
 /// An interactive session. All that a [`Terminal`] can, it can. It is ended when this goes.
 pub struct Session(Terminal);
@@ -13,7 +14,7 @@ pub struct Session(Terminal);
 const CURSOR: char = '❯';
 
 /// How long a key may take to have its effect before it is pressed again, and how often it is.
-const ONE_PRESS: Duration = Duration::from_secs(1);
+const ONE_PRESS: Duration = Duration::from_secs(3);
 const PRESSES: usize = 30;
 
 impl Session {
@@ -62,9 +63,11 @@ impl Session {
     /// Leaves the session as a person does, and waits until it has ended.
     #[track_caller]
     pub fn leave(&self) -> Ended {
-        // A key that was pressed once more than needed may stand in the prompt.
-        self.press("C-u");
         self.say("/exit");
+        // A key that was pressed once more than needed may have stood before it: then it was a prompt.
+        if within(PATIENCE / 4, || self.exit()).is_none() {
+            self.say("/exit");
+        }
         self.wait_for_end()
     }
 }
