@@ -11,7 +11,6 @@ mod drive_arguments;
 mod exit;
 mod fleet_link;
 mod help_topics;
-mod hook;
 mod issue;
 mod keyboard;
 mod output;
@@ -30,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
+use hook::Callbacks;
 use runtime::context::Context;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
@@ -39,12 +39,18 @@ use crate::command_line::{Arguments, Command};
 use crate::exit::Exit;
 use crate::output::{Color, Format, Output};
 
+/// What a hook gets from the program.
+const HOOK: Callbacks = Callbacks {
+    print: output::reply,
+    in_fleet: fleet_link::in_fleet,
+};
+
 /// Runs the command with these arguments. The first one is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     // Hosts call `hook` at every tool call, so we check for it before we build the parser.
     if arguments.get(1).is_some_and(|word| word == "hook") {
-        return hook::run(&arguments[2..]);
+        return hook::run(&arguments[2..], HOOK);
     }
     // It ends as its program does, so its exit codes are not ours.
     if let [_, word, report, program, rest @ ..] = arguments.as_slice()

@@ -7,7 +7,7 @@ use crate::source::File;
 
 /// The maximum for the lock file. The commit that raises this number says what the new dependency saves
 /// and what it brings along.
-const MOST_PACKAGES: usize = 238;
+const MOST_PACKAGES: usize = 239;
 
 /// Each one links the whole program again. A new topic is a module of one that is there.
 const MOST_TEST_BINARIES: usize = 10;
@@ -15,7 +15,7 @@ const MOST_TEST_BINARIES: usize = 10;
 const LICENCE: &str = "MIT OR Apache-2.0";
 
 /// Our crates, and which of ours each may depend on. The picture is in ARCHITECTURE.md.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("engine", &[]),
     ("language", &["engine"]),
     ("hosts", &["engine"]),
@@ -27,6 +27,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("runtime", BELOW_RUNTIME),
     ("runner", BELOW_RUNNER),
     ("install", BELOW_INSTALL),
+    ("hook", BELOW_HOOK),
     ("tui", &["engine", "views", "runtime"]),
     ("web", BELOW_WEB),
     ("gatewright", PRODUCT),
@@ -36,7 +37,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
 
 const PRODUCT: &[&str] = &[
     "engine", "language", "hosts", "views", "evidence", "store", "pg_store", "scenario", "runtime",
-    "runner", "install", "tui", "web",
+    "runner", "install", "hook", "tui", "web",
 ];
 
 const BELOW_RUNTIME: &[&str] = &["engine", "language", "hosts", "views", "evidence", "store"];
@@ -47,6 +48,14 @@ const BELOW_RUNNER: &[&str] = &["engine", "hosts", "views", "evidence", "store",
 const BELOW_INSTALL: &[&str] = &[
     "engine", "language", "hosts", "views", "evidence", "store", "scenario", "runtime", "runner",
 ];
+
+/// A hook decides through the runtime, and asks what `init` has installed. It drives no run and shows no screen.
+const BELOW_HOOK: &[&str] = &[
+    "engine", "hosts", "views", "evidence", "store", "runtime", "install",
+];
+
+/// The packages of others that a hook may use. Each process of a hook pays for what it brings.
+const GUESTS_OF_HOOK: [&str; 3] = ["glob", "rustix", "serde_json"];
 
 /// The page shows what the runtime gathers and the views say. It reads the runs of a store as they are.
 const BELOW_WEB: &[&str] = &["engine", "views", "store", "runtime"];
@@ -143,6 +152,19 @@ pub(crate) fn engine_alone(files: &[File]) -> Vec<String> {
     let guests = engine.flat_map(|manifest| dependencies(&manifest.table));
     guests
         .map(|guest| format!("the engine depends on {guest}"))
+        .collect()
+}
+
+/// A hook brings no argument parser, network, async runtime or log: its guests are on a list.
+pub(crate) fn hook_guests(files: &[File]) -> Vec<String> {
+    let manifests = manifests(files);
+    let hook = manifests.iter().filter(|manifest| manifest.name == "hook");
+    let guests = hook.flat_map(|manifest| dependencies(&manifest.table));
+    let is_ours = |guest: &String| ARROWS.iter().any(|(known, _)| known == guest);
+    let strange =
+        guests.filter(|guest| !is_ours(guest) && !GUESTS_OF_HOOK.contains(&guest.as_str()));
+    strange
+        .map(|guest| format!("the hook depends on {guest}"))
         .collect()
 }
 
@@ -286,6 +308,14 @@ pub(crate) const RULES: &[Rule] = &[
                 "package.name = \"runner\"\n[dependencies]\nlanguage = \"1\"",
             )],
             &[(
+                "crates/hook/Cargo.toml",
+                "package.name = \"hook\"\n[dependencies]\npg_store = \"1\"",
+            )],
+            &[(
+                "crates/hook/Cargo.toml",
+                "package.name = \"hook\"\n[dependencies]\nrunner = \"1\"",
+            )],
+            &[(
                 "crates/gatewright/Cargo.toml",
                 "package.name = \"gatewright\"\n[dependencies]\ntestkit = \"1\"",
             )],
@@ -317,6 +347,25 @@ pub(crate) const RULES: &[Rule] = &[
             "crates/engine/Cargo.toml",
             "package.name = \"engine\"\n[dev-dependencies]\nproptest = \"1\"",
         )],
+    },
+    Rule {
+        says: "a hook uses only packages that cost it nothing",
+        find: hook_guests,
+        broken: &[&[(
+            "crates/hook/Cargo.toml",
+            "package.name = \"hook\"\n[dependencies]\nclap = \"1\"",
+        )]],
+        kept: &[
+            (
+                "crates/hook/Cargo.toml",
+                "package.name = \"hook\"\n[dependencies]\nrustix = \"1\"\nruntime = \"1\"\n\
+                 [dev-dependencies]\ntempfile = \"3\"",
+            ),
+            (
+                "crates/gatewright/Cargo.toml",
+                "package.name = \"gatewright\"\n[dependencies]\nclap = \"4\"",
+            ),
+        ],
     },
     Rule {
         says: "every crate takes the workspace's lints, which forbid unsafe",

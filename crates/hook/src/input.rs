@@ -37,6 +37,13 @@ impl Input {
         self.host.read_hook(named, &self.bytes)
     }
 
+    /// The folder in which the session works: as the host says, else as the payload does.
+    pub(super) fn folder(&self, payload: &Payload) -> PathBuf {
+        let project = self.project.clone();
+        let folder = project.or_else(|| payload.cwd.clone().map(Into::into));
+        folder.unwrap_or_default()
+    }
+
     /// When two hooks of one host report one event, both send the same bytes.
     pub(super) fn digest(&self) -> Hash {
         evidence::hash(&self.bytes)

@@ -1,69 +1,23 @@
 //! The path of one event in a session that holds a run.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use engine::{
-    BindingState, BypassAttempt, Fact, Happening, Rule, RunId, SessionEvent, SessionId, Who,
-    WorkEvent,
-};
-use hosts::bypass_detection::ShellText;
-use hosts::{Answer, Event, Payload, Program, Stake, What};
+use engine::{BindingState, Happening, RunId, SessionEvent, SessionId};
+use hosts::{Answer, Event, Program, What};
 use runtime::caller::host::{self, HookCaller};
 use runtime::context::Context;
 use runtime::enrolment::{Enrolled, RecordState};
-use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::state::State;
-use runtime::transact::{self, Decided, MakeRequest, Options, Request, Target};
 use runtime::witness::{self, Range};
 use runtime::workspace::{OpenRun, Workspace};
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
-use store::{Backend as _, Expected, Key};
+use store::{Backend as _, Expected};
 
 use super::call::HookCall;
-use super::input::Input;
-use super::resolve::Resolver;
+use super::guarded_session::{Guarded, PATIENCE, is_released};
 use super::spool::Fate;
-use super::{
-    answer, arrival, event, permission, protected_paths, question, run_end, skill, spool,
-    worker_record,
-};
-
-/// How long a hook waits for the store. The host's own limit is longer, and what comes after it is
-/// an allow.
-pub(super) const PATIENCE: Duration = Duration::from_secs(4);
-
-/// This moment, as the system has it.
-const NOW: Timestamps = {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: UTIME_NOW,
-    };
-    Timestamps {
-        last_access: now,
-        last_modification: now,
-    }
-};
-
-/// A session at its hook, with the run that it holds.
-pub(super) struct Guarded<'d, 'c> {
-    pub workspace: &'d mut Workspace<'c>,
-    pub session: SessionId,
-    pub opened: OpenRun,
-    /// What the person at the session should hear of the run's views.
-    pub notices: Vec<String>,
-}
-
-/// The folder in which the session works: as the host says, else as the payload does.
-pub(super) fn folder(input: &Input, payload: &Payload) -> PathBuf {
-    let project = input.project.clone();
-    let folder = project.or_else(|| payload.cwd.clone().map(Into::into));
-    folder.unwrap_or_default()
-}
+use super::stake::stake;
+use super::{attach, event, permission, question, run_end, seen_events, spool, worker_record};
 
 /// What became of a call in a session that is enrolled.
 pub(super) enum Judged {
@@ -85,7 +39,7 @@ pub(super) fn answer(
     }
     let state = context.state()?;
     let (enrolled, record) = found.map_err(Failure::file("read from", state.folder()))?;
-    see(&state, call.event);
+    seen_events::note(&state, call.event);
     // What nobody judged is kept, and the next hook brings it into the journal.
     let kept = |failure: Failure| {
         note(&state, &enrolled.run, call, session);
@@ -227,7 +181,7 @@ fn unbound(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Option<
         // A session that goes on in another process says so when it starts. Where that was not heard,
         // the person's next prompt binds it; nothing else does.
         Some(HookCaller::Successor(process)) if call.event == Event::UserPromptSubmit => {
-            arrival::bind(guarded, Some(process), None)?;
+            attach::bind(guarded, Some(process), None)?;
         }
         Some(HookCaller::Successor(_)) if !comes_or_goes => {
             return stranger(guarded, call).map(Some);
@@ -236,7 +190,7 @@ fn unbound(guarded: &mut Guarded<'_, '_>, call: &HookCall<'_>) -> Result<Option<
     }
     let let_go = binding.is_some_and(|binding| binding.state == BindingState::Ended);
     if let_go && !comes_or_goes {
-        arrival::bind(guarded, holder, None)?;
+        attach::bind(guarded, holder, None)?;
     }
     Ok(None)
 }
@@ -323,179 +277,10 @@ fn never_began(workspace: &Workspace<'_>, run: &RunId) -> Result<(), Failure> {
     }
 }
 
-/// A run that is over and cannot begin again guards nothing any more.
-pub(super) fn is_released(opened: &OpenRun) -> bool {
-    let run = opened.run();
-    let stage = opened.pipeline.stage(&run.position.stage);
-    let restarts = stage.is_some_and(|stage| !stage.after().is_empty());
-    let cancelled = matches!(run.standing, engine::Standing::Cancelled { .. });
-    engine::is_over(&opened.pipeline, run) && (!restarts || cancelled)
-}
-
 /// Does another session hold the run? Then it guards this one no more than any other run does: the
 /// session's file is wrong. A session that starts may take over a run whose session is gone.
 fn is_anothers(opened: &OpenRun, session: &SessionId, what: &What) -> bool {
     let holder = opened.run().session.as_ref();
     let is_own = holder.is_some_and(|holder| holder.session == *session);
     !is_own && !matches!(what, What::SessionStarted { .. })
-}
-
-/// Leaves a sign of life of this kind of event, which `doctor` reads. Nothing depends on it.
-pub(super) fn see(state: &State, event: Event) {
-    let folder = state.folder().join("seen");
-    let path = folder.join(event.word());
-    let touched = utimensat(CWD, &path, &NOW, AtFlags::empty());
-    if touched.is_err() {
-        let _ = fs::DirBuilder::new().mode(0o700).create(&folder);
-        let _ = fs::File::create(&path);
-    }
-}
-
-/// What is at stake when nobody can decide: a pure look at the payload, without any store.
-pub(super) fn stake(payload: &Payload, environment: &Environment) -> Stake {
-    if starts_an_agent(payload, environment) || changes_the_guard(payload, environment) {
-        Stake::Gate
-    } else {
-        Stake::Ordinary
-    }
-}
-
-/// Did the settings change, or could this call change a protected file?
-fn changes_the_guard(payload: &Payload, environment: &Environment) -> bool {
-    if let What::ToolRequested { paths, command, .. } = &payload.what {
-        protected_paths::is_protected(environment, payload, paths, command.as_deref())
-    } else {
-        matches!(payload.what, What::ConfigChanged { .. })
-    }
-}
-
-/// Would this call start an agent, as far as it says so?
-pub(super) fn starts_an_agent(payload: &Payload, environment: &Environment) -> bool {
-    match &payload.what {
-        What::AgentRequested { .. }
-        | What::WorkflowRequested { .. }
-        | What::MessageRequested { .. } => true,
-        What::SkillRequested { skill, .. } => !skill::begins_nobody(environment, skill),
-        What::ToolRequested { command, .. } => {
-            let resolver = Resolver::default();
-            let shell = protected_paths::shell(&resolver, payload, environment);
-            let bypass = command
-                .as_deref()
-                .and_then(|command| protected_paths::bypass(&shell, &ShellText::read(command)));
-            matches!(bypass, Some(BypassAttempt::AgentProgram(_)))
-        }
-        What::SessionStarted { .. }
-        | What::SessionEnded { .. }
-        | What::PromptSubmitted { .. }
-        | What::CommandTyped { .. }
-        | What::TodosMarked { .. }
-        | What::QuestionAnswered { .. }
-        | What::AgentLaunched { .. }
-        | What::AgentReturned { .. }
-        | What::AgentFailed { .. }
-        | What::AgentNotified { .. }
-        | What::AgentBegan { .. }
-        | What::AgentStopping { .. }
-        | What::ToolUsed { .. }
-        | What::StopRequested { .. }
-        | What::TurnFailed { .. }
-        | What::ConfigChanged { .. }
-        | What::Ignored => false,
-    }
-}
-
-impl Guarded<'_, '_> {
-    /// Who acts in most events: the session itself.
-    pub(super) fn session_itself(&self) -> Who {
-        Who::Session(self.session.clone())
-    }
-
-    /// A person, seen through the session.
-    pub(super) fn person(&self) -> Who {
-        Who::Through(self.session.clone())
-    }
-
-    /// Submits what happened, as the session's own act. It counts as often as it is submitted.
-    pub(super) fn submit(&mut self, what: Happening) -> Result<Decided, Failure> {
-        self.submit_once(None, what)
-    }
-
-    /// The same for the request that the host's call is about: with a key it counts once.
-    pub(super) fn submit_once(
-        &mut self,
-        key: Option<&Key>,
-        what: Happening,
-    ) -> Result<Decided, Failure> {
-        let by = &self.session_itself();
-        self.submit_with(Options { by, key }, &mut |_, _, _| {
-            Ok(Request::from(what.clone()))
-        })
-    }
-
-    /// The same with a request that depends on the run. It is made anew whenever the run has changed.
-    pub(super) fn submit_with(
-        &mut self,
-        options: Options<'_>,
-        make: &mut MakeRequest<'_>,
-    ) -> Result<Decided, Failure> {
-        let seen = Target::Seen(Box::new(self.opened.clone()));
-        let decided = transact::transact(self.workspace, seen, options, make)?;
-        self.opened = decided.opened.clone();
-        self.notices.extend(decided.notices.iter().cloned());
-        Ok(decided)
-    }
-
-    /// Asks the other witnesses what no hook saw.
-    fn reconcile(&mut self, payload: &Payload, processes: Range) -> Result<(), Failure> {
-        if processes == Range::All {
-            self.workspace.context.expect_delay();
-        }
-        let record = payload.transcript.as_deref().map(Path::new);
-        let before = self.opened.run().unguarded.len();
-        self.opened = witness::reconcile(self.workspace, self.opened.clone(), record, processes)?;
-        self.tell_unguarded(before);
-        Ok(())
-    }
-
-    /// The person hears of what was found now.
-    fn tell_unguarded(&mut self, before: usize) {
-        let run = self.opened.run();
-        let lines = views::UnguardedLine::all(run).into_iter().skip(before);
-        let told = lines.map(|line| format!("{}; gatewright status {}", line.text(), run.id));
-        self.notices.extend(told);
-    }
-
-    /// Looks for agents that a shell has left behind.
-    pub(super) fn look_at_processes(&mut self) -> Result<(), Failure> {
-        let before = self.opened.run().unguarded.len();
-        self.opened = witness::look_at_processes(self.workspace, self.opened.clone())?;
-        self.tell_unguarded(before);
-        Ok(())
-    }
-
-    /// The main session's own work is judged whenever it turns to something else. What is still
-    /// missing is the answer.
-    pub(super) fn settle_session_work(&mut self) -> Result<Option<String>, Failure> {
-        if !engine::session_works(&self.opened.pipeline, self.opened.run()) {
-            return Ok(None);
-        }
-        let Ok(agent) = engine::AgentName::parse(engine::SESSION) else {
-            return Ok(None);
-        };
-        let decided = self.submit(Happening::Work(WorkEvent::Ended {
-            work: engine::WorkRef::Agent { agent, step: None },
-            ending: engine::Ending::Stopping { worked: true },
-            usage: engine::Usage::default(),
-        }))?;
-        Ok(answer::objection(&decided))
-    }
-}
-
-/// Did this stop the run from waiting for its session?
-pub(super) fn was_abandoned(decided: &Decided) -> bool {
-    decided.rule == Rule::StopAbandoned
-        && decided
-            .entries
-            .iter()
-            .any(|(_, entry)| entry.fact == Fact::Abandoned)
 }

@@ -12,7 +12,7 @@ const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev"];
 
 /// Those of these paths that lie neither in the project nor in the worker's own folder, nor where programs
 /// keep what is their own: temporary folders, and the settings folder of the host.
-pub(in crate::hook) fn outside(
+pub(crate) fn outside(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     payload: &Payload,

@@ -7,7 +7,7 @@ use std::path::Path;
 use engine::AgentName;
 use hosts::DEFAULT_SESSION_HOST;
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// The front matter is at the beginning.
 const MOST_BYTES: u64 = 16 * 1024;

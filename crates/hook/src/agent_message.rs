@@ -11,7 +11,7 @@ use runtime::transact::Decided;
 use store::Key;
 
 use super::answer;
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// The work that a message begins. A message is a tool like any other; one to an agent begins work
 /// besides.

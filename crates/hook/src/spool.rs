@@ -13,7 +13,7 @@ use runtime::{clock, ids};
 use serde_json::{Value, json};
 use store::Key;
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// More than this is not kept: a store that fails for so long is a person's business.
 const MOST_KEPT: usize = 200;

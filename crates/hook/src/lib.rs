@@ -9,15 +9,19 @@ mod agent_file;
 mod agent_message;
 mod answer;
 mod arrival;
+mod attach;
 mod call;
 mod command;
+mod config_change;
 mod edits;
 mod event;
 mod guarded;
+mod guarded_session;
 mod headless_agent;
 mod held_run;
 mod input;
 mod installation;
+mod known;
 mod nested;
 mod other_pipeline;
 mod permission;
@@ -26,9 +30,11 @@ mod protected_paths;
 mod question;
 mod resolve;
 mod run_end;
+mod seen_events;
 mod shell_paths;
 mod skill;
 mod spool;
+mod stake;
 mod told_text;
 mod watch;
 mod worker_record;
@@ -37,39 +43,33 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use engine::{Rule, SessionId};
-use hosts::{Bytes, Event, Payload, Program, Stake};
+use hosts::{Bytes, Event, Payload};
 use runtime::context::Context;
 use runtime::enrolment::{self, Enrolled, RecordState};
 use runtime::environment::Environment;
-use runtime::failure::Failure;
 use runtime::state::State;
 
 use arrival::Arrived;
 use call::HookCall;
 use guarded::Judged;
 use input::Input;
-use spool::Fate;
-use watch::Voice;
-
 use install::claims::Claims;
+use known::{DEADLINE, Known, SessionAtHook, in_one_line};
+use spool::Fate;
 
-/// After this long we answer with what we know. The host's own limit is longer, and the host decides
-/// what follows from it.
-const DEADLINE: Duration = Duration::from_secs(hosts::hook::DEADLINE_SECONDS);
+pub use known::Callbacks;
 
 /// What is said of a panic.
 const FAULT: &str = "internal error in gatewright";
 
 /// Answers the host that started this process.
-pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+pub fn run(arguments: &[OsString], program: Callbacks) -> ExitCode {
     panic::set_hook(Box::new(|_| {}));
-    let known = Known::default();
+    let known = Known::new(program);
     let bytes = answered(&known, || hook(arguments, &known));
     ExitCode::from(known.voice.answer(&bytes))
 }
@@ -78,58 +78,6 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
 fn answered(known: &Known, work: impl FnOnce() -> Bytes) -> Bytes {
     let answered = panic::catch_unwind(AssertUnwindSafe(work));
     answered.unwrap_or_else(|_| known.undecided(FAULT))
-}
-
-/// What is known when something goes wrong, and so what the answer must be.
-#[derive(Clone, Default)]
-struct Known {
-    facts: Arc<Mutex<Facts>>,
-    voice: Voice,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Facts {
-    host: Option<Program>,
-    event: Option<Event>,
-    /// Was a gate promised here: does the session hold a run, or should it?
-    promised: bool,
-    stake: Option<Stake>,
-}
-
-impl Known {
-    fn learn(&self, learn: impl FnOnce(&mut Facts)) {
-        learn(&mut self.facts.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// The one place where a fault becomes an answer.
-    fn undecided(&self, reason: &str) -> Bytes {
-        let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = facts.event.unwrap_or(Event::Other);
-        let reason = format!("{} not judged: {reason}", Rule::Undecided.code());
-        if facts.promised {
-            let host = facts.host.unwrap_or(Program::DEFAULT);
-            host.undecided(event, facts.stake.unwrap_or(Stake::Gate), &reason)
-        } else {
-            Bytes::nothing()
-        }
-    }
-
-    /// Answers for a hook that is still at work when its time is over, and ends the process. The event
-    /// is kept for the journal: nobody judged it in time.
-    fn give_up(&self, place: Option<(State, SessionId)>) {
-        let late = "it took too long";
-        let code = self.voice.answer(&self.undecided(late));
-        if let Some((state, session)) = place {
-            // Whatever the answer is, the host may have gone on before it heard it.
-            spool::keep(&state, self.event(), &session, late, Fate::Continued);
-        }
-        process::exit(code.into());
-    }
-
-    fn event(&self) -> Event {
-        let facts = *self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-        facts.event.unwrap_or(Event::Other)
-    }
 }
 
 /// The way of one hook. It leads from the top to the bottom, and the first that has an answer ends it.
@@ -188,14 +136,6 @@ fn hook(arguments: &[OsString], known: &Known) -> Bytes {
     }
 }
 
-/// The session that calls, and the state folder in which it may be enrolled.
-struct SessionAtHook<'a> {
-    state: State,
-    session: &'a SessionId,
-    /// What the hook says about its installation.
-    claims: Claims,
-}
-
 /// What became of a hook in a session that is enrolled.
 enum Guard {
     Answered(Bytes),
@@ -235,7 +175,7 @@ fn enrolled(
     };
     known.learn(|facts| facts.event = Some(event));
     let payload = Rc::new(payload);
-    let context = Context::at(environment, guarded::folder(input, &payload));
+    let context = Context::at(environment, input.folder(&payload));
     let context = context.with_delay_hook(watched(known, caller, &payload));
     if input.is_long() {
         context.expect_delay();
@@ -257,7 +197,7 @@ fn enrolled(
         Ok(Err(failure)) => in_one_line(&failure),
         Err(_) => FAULT.to_owned(),
     };
-    known.learn(|facts| facts.stake = Some(guarded::stake(&payload, &context.environment)));
+    known.learn(|facts| facts.stake = Some(stake::stake(&payload, &context.environment)));
     Guard::Answered(known.undecided(&reason))
 }
 
@@ -275,18 +215,17 @@ fn watched(
         if !is_watched.replace(true) {
             let (late, place) = (known.clone(), (state.clone(), session.clone()));
             watch::begin(since, DEADLINE, move || late.give_up(Some(place)));
-            known.learn(|facts| facts.stake = Some(guarded::stake(&payload, environment)));
+            known.learn(|facts| facts.stake = Some(stake::stake(&payload, environment)));
         }
     }
 }
 
-/// A failure in one line, with what a person can do about it.
-fn in_one_line(failure: &Failure) -> String {
-    format!("{failure}; type `gatewright doctor` to find the cause")
-}
-
 #[cfg(test)]
 mod tests {
+    use hosts::Stake;
+    use runtime::failure::Failure;
+
+    use super::known::Facts;
     use super::*;
 
     #[test]
@@ -299,7 +238,10 @@ mod tests {
             (Event::Stop, true, None, 0),
             (Event::PreToolUse, false, None, 0),
         ] {
-            let known = Known::default();
+            let known = Known::new(Callbacks {
+                print: |bytes| bytes.code,
+                in_fleet: |_| Err(Failure::bug("a test has no fleet")),
+            });
             let bytes = answered(&known, || {
                 known.learn(|facts| {
                     *facts = Facts {

@@ -8,7 +8,7 @@ use engine::AgentName;
 use hosts::DEFAULT_SESSION_HOST;
 use runtime::environment::Environment;
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// The front matter is at the beginning; no skill needs more.
 const MOST_BYTES: u64 = 16 * 1024;

@@ -8,7 +8,7 @@ use runtime::transact::{Decided, Options};
 use store::Key;
 
 use super::answer;
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// The decision, in the name of the person who typed it. `key` belongs to the answer that follows.
 pub(super) fn take(guarded: &mut Guarded<'_, '_>, key: Option<&Key>) -> Result<Decided, Failure> {

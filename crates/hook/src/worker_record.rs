@@ -10,7 +10,7 @@ use engine::{Duty, Happening, WorkEvent, WorkerId};
 use hosts::{DEFAULT_SESSION_HOST, Payload, What};
 use runtime::failure::Failure;
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// How much of the end of a record is read. The line about an interruption is short.
 const TAIL: u64 = 16 * 1024;

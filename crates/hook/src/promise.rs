@@ -6,7 +6,7 @@ use runtime::context::Context;
 use runtime::enrolment::{Installed, InstalledPipeline};
 use runtime::failure::Failure;
 
-use super::guarded;
+use super::stake;
 
 /// What this event was promised in a session that holds no run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Promise {
         if !is_always_on {
             return Self::None;
         }
-        let starts = || guarded::starts_an_agent(payload, &context.environment);
+        let starts = || stake::starts_an_agent(payload, &context.environment);
         if event == Event::PreToolUse && starts() {
             Self::Gate
         } else {

@@ -7,7 +7,7 @@ use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
 use super::answer;
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 pub(super) fn answer_to(guarded: &mut Guarded<'_, '_>, actor: &Actor) -> Result<Answer, Failure> {
     let worker = actor.clone();

@@ -18,7 +18,7 @@ use runtime::{backup, clock};
 use store::{Backend as _, Key};
 
 use super::call::HookCall;
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 use super::{answer, edits, other_pipeline, skill};
 
 /// What stands for a reason where a person gave none.

@@ -25,8 +25,8 @@ use store::RunCopy;
 
 use super::call::HookCall;
 use super::input::Input;
-use super::{DEADLINE, Known, guarded, in_one_line, watch};
-use crate::fleet_link;
+use super::known::{DEADLINE, Known, in_one_line};
+use super::watch;
 
 /// The agent in whose program this hook runs.
 pub(super) struct HeadlessAgent {
@@ -66,13 +66,13 @@ impl HeadlessAgent {
             Err(unreadable) => return known.undecided(&unreadable.to_string()),
         };
         known.learn(|facts| facts.event = Some(event));
-        let context = Context::at(environment, guarded::folder(input, &payload));
+        let context = Context::at(environment, input.folder(&payload));
         let context = context.with_delay_hook(watched(known));
         if input.is_long() {
             context.expect_delay();
         }
         let call = HookCall::of_headless_agent(event, &payload, input.digest());
-        let judged = self.in_its_store(context);
+        let judged = self.in_its_store(context, known);
         match judged.and_then(|context| self.judge(&call, &context)) {
             Ok(answer) => input.host.write_answer(event, &answer),
             Err(failure) => known.undecided(&in_one_line(&failure)),
@@ -81,14 +81,14 @@ impl HeadlessAgent {
 
     /// The run of a fleet is in the fleet's store, which may be far away. Its orchestrator leaves a copy here, and only
     /// without one that this version can read the store is asked.
-    fn in_its_store(&self, context: Context) -> Result<Context, Failure> {
+    fn in_its_store(&self, context: Context, known: &Known) -> Result<Context, Failure> {
         let record = Record::read(&self.state, &self.call);
         let is_of_fleet = record.is_some_and(|record| ids::is_of_fleet(&record.run));
         if !is_of_fleet || self.copy().is_some() {
             return Ok(context);
         }
         context.expect_delay();
-        fleet_link::in_fleet(&context)
+        (known.program.in_fleet)(&context)
     }
 
     /// The copy of a fleet's run that was left for this work.

@@ -11,6 +11,8 @@ use runtime::state::State;
 use runtime::witness;
 use runtime::workspace::Workspace;
 
+use super::guarded_session::{PATIENCE, is_released};
+
 /// Tells the run of the session around this one, if there is such a session. The host of this hook was
 /// started with the variables of that session, whatever stood between them.
 pub(super) fn tell(state: &State, session: &SessionId, host: Program, environment: &Environment) {
@@ -37,11 +39,11 @@ fn record(state: &State, outer: &SessionId, host: Program, id: u32) -> Result<()
     let environment = environment.with_state_folder(state.folder().to_owned());
     let context = Context::at(environment, folder);
     let mut workspace = Workspace::for_writing(&context)?;
-    workspace.store.set_writer_timeout(super::guarded::PATIENCE);
+    workspace.store.set_writer_timeout(PATIENCE);
     let Some(opened) = workspace.find(&enrolled.run)? else {
         return Ok(());
     };
-    if !super::guarded::is_released(&opened) {
+    if !is_released(&opened) {
         witness::nested_session(&mut workspace, opened, host.word(), &process)?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use evidence::Project;
 use hosts::Answer;
 use runtime::enrolment::{self, Installed, InstalledPipeline};
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 
 /// The answer, if the command belongs to another pipeline of this project.
 pub(super) fn answer(guarded: &Guarded<'_, '_>, name: &CommandName) -> Option<Answer> {

@@ -1,12 +1,9 @@
 //! Sessions that come: they go on with their run, inherit one, take one over, or begin their own.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
-use engine::{Act, CommandName, Happening, Reply, RunId, SessionEvent, SessionId, Who};
-use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, Verdict, What};
+use engine::{Act, CommandName, RunId, SessionId, Who};
+use hosts::{Answer, Bytes, Event, Payload, Program, SessionSource, What};
 use runtime::caller::host;
 use runtime::context::Context;
 use runtime::definition::DefinitionError;
@@ -16,19 +13,18 @@ use runtime::environment::Environment;
 use runtime::failure::Failure;
 use runtime::start_run::{self, Holder, StartRun, Started};
 use runtime::state::State;
-use runtime::transact::Decided;
 use runtime::workspace::Workspace;
-use runtime::{adopted_elsewhere, find_run, ids, shipping, unused_runs};
+use runtime::{find_run, ids, shipping, unused_runs};
 use store::RunSummary;
 
+use super::attach::attach;
 use super::call::HookCall;
 use super::command::TypedStart;
-use super::guarded::{self, Guarded};
+use super::guarded_session::{Guarded, PATIENCE, is_released};
 use super::input::Input;
+use super::known::{Known, SessionAtHook};
 use super::promise::{Promise, always};
-use super::{Known, SessionAtHook, answer, command, event, held_run, installation, told_text};
-
-const PATIENCE: Duration = Duration::from_secs(4);
+use super::{command, event, held_run, installation, seen_events};
 
 /// What became of a hook in a session that is not enrolled.
 pub(super) enum Arrived {
@@ -89,7 +85,7 @@ pub(super) fn unenrolled(
     };
     let answer = match answered {
         Ok(answer) => {
-            answer.iter().for_each(|_| guarded::see(state, event));
+            answer.iter().for_each(|_| seen_events::note(state, event));
             answer
         }
         Err(failure) => promise.broken(event, &failure),
@@ -262,7 +258,7 @@ impl Arriving<'_> {
         let Some(opened) = workspace.find(run)? else {
             return Ok(None);
         };
-        if guarded::is_released(&opened) {
+        if is_released(&opened) {
             return Ok(None);
         }
         let before = opened.run().session.as_ref().map(|it| it.session.clone());
@@ -427,98 +423,8 @@ fn predecessor(context: &Context, state: &State) -> Result<Option<Enrolled>, Fai
     }
 }
 
-/// Binds the session to the run, and tells it where the run stands.
-pub(super) fn attach(
-    guarded: &mut Guarded<'_, '_>,
-    heir_of: Option<&SessionId>,
-) -> Result<Answer, Failure> {
-    let run = &guarded.opened.run().id;
-    if let Some(adopted) = adopted_elsewhere::told(&guarded.workspace.state, run) {
-        return Ok(Answer::for_person(format!(
-            "gatewright: {adopted}; this session is not guarded"
-        )));
-    }
-    let process = host::named_process(&guarded.workspace.context.environment)?;
-    let decided = bind(guarded, process, heir_of)?;
-    if let Reply::Refuse(_) = &decided.reply {
-        let run = decided.opened.run();
-        return Ok(Answer::for_person(format!(
-            "gatewright: {} another session works on run {}; this session is not guarded",
-            decided.rule.code(),
-            run.id
-        )));
-    }
-    give_run_id(guarded);
-    shipping::wake(&guarded.workspace.state);
-    told_text::note(&guarded.workspace.state, &guarded.session, &decided);
-    let standing = views::session_prompt(&decided.opened.pipeline, decided.opened.run());
-    let context = match &decided.reply {
-        Reply::Inject(text) => format!("{text}\n\n{standing}"),
-        Reply::Allow | Reply::Refuse(_) | Reply::Hold(_) | Reply::Done => standing,
-    };
-    Ok(Answer::for_model(context))
-}
-
-/// Binds the session in this process to the run.
-pub(super) fn bind(
-    guarded: &mut Guarded<'_, '_>,
-    process: Option<engine::Process>,
-    heir_of: Option<&SessionId>,
-) -> Result<Decided, Failure> {
-    let session = guarded.session.clone();
-    let run = guarded.opened.run();
-    let unverified_host = host::unverified_reason(&run.host, process.as_ref());
-    let enrolled = Enrolled {
-        session: session.clone(),
-        run: run.id.clone(),
-        process,
-    };
-    let decided = guarded.submit(Happening::Session(SessionEvent::Started {
-        session,
-        process,
-        heir_of: heir_of.cloned(),
-        unverified_host,
-    }))?;
-    if !matches!(decided.reply, Reply::Refuse(_)) {
-        // Invariant: the file is durable before the host hears that the session is bound.
-        enrolment::enrol(&guarded.workspace.state, &enrolled)
-            .map_err(Failure::file("write to", guarded.workspace.state.folder()))?;
-    }
-    Ok(decided)
-}
-
 fn begun(guarded: &Guarded<'_, '_>) -> Answer {
     let opened = &guarded.opened;
     let standing = views::session_prompt(&opened.pipeline, opened.run());
     Answer::for_model(format!("run {} started\n{standing}", opened.run().id))
-}
-
-/// The shell of the session learns the run's id from a file that the host reads. Nothing depends on
-/// it, so it may fail.
-fn give_run_id(guarded: &Guarded<'_, '_>) {
-    let Some(path) = &guarded.workspace.context.environment.env_file else {
-        return;
-    };
-    let file = fs::OpenOptions::new().append(true).create(true).open(path);
-    if let Ok(mut file) = file {
-        let _ = writeln!(file, "export GATEWRIGHT_RUN={}", guarded.opened.run().id);
-    }
-}
-
-/// Settings changed: are our hooks still there?
-pub(super) fn config_changed(
-    guarded: &mut Guarded<'_, '_>,
-    file: Option<&str>,
-) -> Result<Answer, Failure> {
-    let worktree = guarded.opened.stored.worktree().to_owned();
-    let environment = &guarded.workspace.context.environment;
-    let Some(how) = install::hooks_gone(environment, Path::new(&worktree), file) else {
-        return Ok(Answer::nothing());
-    };
-    let decided = guarded.submit(Happening::Session(SessionEvent::HooksRemoved { how }))?;
-    let answered = answer::of(&decided);
-    Ok(match answered.verdict {
-        Verdict::Refuse(_) => answered,
-        Verdict::Nothing | Verdict::Allow | Verdict::GoOn(_) => Answer::nothing(),
-    })
 }

@@ -14,9 +14,9 @@ use store::Key;
 
 use super::agent_message::ToAgent;
 use super::call::HookCall;
-use super::guarded::{Guarded, was_abandoned};
+use super::guarded_session::{Guarded, was_abandoned};
 use super::{
-    agent_began, agent_file, agent_message, answer, arrival, command, other_pipeline,
+    agent_began, agent_file, agent_message, answer, attach, command, config_change, other_pipeline,
     protected_paths, question, skill, told_text, worker_record,
 };
 
@@ -28,13 +28,13 @@ pub(super) fn answer(
     let (key, what) = (call.key.as_ref(), &call.payload.what);
     match what {
         // A session that is enrolled goes on: after a break, a compaction, or in another process.
-        What::SessionStarted { .. } => arrival::attach(guarded, None),
+        What::SessionStarted { .. } => attach::attach(guarded, None),
         What::SessionEnded { how } => session_ended(guarded, *how),
         What::PromptSubmitted { text } => prompted(guarded, key, text),
         What::CommandTyped { name, arguments } => command_typed(guarded, call, name, arguments),
         What::StopRequested { background_work } => stop(guarded, *background_work),
         What::TurnFailed { reason } => turn_failed(guarded, reason),
-        What::ConfigChanged { file } => arrival::config_changed(guarded, file.as_deref()),
+        What::ConfigChanged { file } => config_change::answer_to(guarded, file.as_deref()),
         What::TodosMarked { done } => todos(guarded, call, done),
         What::QuestionAnswered { answers } => question::answered(guarded, call, answers),
         What::AgentRequested {

@@ -9,22 +9,28 @@ use std::time::{Duration, Instant};
 
 use hosts::Bytes;
 
-use crate::output;
-
 /// The one answer of this process. The first thread to claim it gives it.
-#[derive(Clone, Default)]
-pub(super) struct Voice(Arc<Mutex<()>>);
+#[derive(Clone)]
+pub(super) struct Voice {
+    turn: Arc<Mutex<()>>,
+    print: fn(&Bytes) -> u8,
+}
 
 impl Voice {
+    pub(super) fn new(print: fn(&Bytes) -> u8) -> Self {
+        let turn = Arc::default();
+        Self { turn, print }
+    }
+
     /// Gives the answer, and hands back the code with which the process ends.
     pub(super) fn answer(&self, bytes: &Bytes) -> u8 {
-        self.speak(|| output::reply(bytes))
+        self.speak(|| (self.print)(bytes))
     }
 
     /// Invariant: the turn to speak is never given back. The second thread waits for the end of the
     /// process, which the first one brings about.
     fn speak<T>(&self, say: impl FnOnce() -> T) -> T {
-        let turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let said = say();
         std::mem::forget(turn);
         said
@@ -48,11 +54,13 @@ mod tests {
 
     #[test]
     fn only_the_first_answer_is_given() {
-        let voice = Voice::default();
+        let voice = Voice::new(|bytes| bytes.code);
         let (sender, receiver) = mpsc::channel();
         voice.speak(|| sender.send("first").unwrap());
         let (second, voice) = (sender.clone(), voice.clone());
-        thread::spawn(move || voice.speak(|| second.send("second").unwrap()));
+        begin(Instant::now(), Duration::ZERO, move || {
+            voice.speak(|| second.send("second").unwrap());
+        });
         assert_eq!(receiver.recv(), Ok("first"));
         assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
     }

@@ -11,7 +11,7 @@ use hosts::{Answer, Payload, Verdict, What, own_command, tool_names};
 use runtime::environment::Environment;
 use runtime::workspace::{OpenRun, Workspace};
 
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 use super::protected_paths;
 
 /// The answer to a question of the host in a session that holds a run.

@@ -19,8 +19,9 @@ use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 
 use super::super::call::HookCall;
+use super::super::guarded_session::PATIENCE;
 use super::super::permission::Owed;
-use super::super::{guarded, protected_paths, skill};
+use super::super::{protected_paths, skill};
 use super::{HeadlessAgent, denied_tools, refused};
 
 /// A runner ends its agents when it ends. An agent that is still there does nothing more.
@@ -134,7 +135,7 @@ impl<'c> ActingAgent<'c> {
             }
             None => {
                 let mut workspace = Workspace::for_writing(context)?;
-                workspace.store.set_writer_timeout(guarded::PATIENCE);
+                workspace.store.set_writer_timeout(PATIENCE);
                 let opened = workspace.read(&record.run)?;
                 (workspace, opened, Ground::Store)
             }

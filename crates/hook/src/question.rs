@@ -18,7 +18,7 @@ use runtime::{clock, commit};
 use store::Key;
 
 use super::call::HookCall;
-use super::guarded::Guarded;
+use super::guarded_session::Guarded;
 use super::{answer, edits};
 
 /// How long a hook waits for the host's record, and how often it looks.
