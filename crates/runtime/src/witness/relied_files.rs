@@ -42,7 +42,7 @@ pub(super) fn changed(
     host: &SessionHost,
     now: Time,
 ) -> Option<Unguarded> {
-    let look = Look::new(opened, environment, host, memory.files());
+    let look = Look::new(opened, environment, host, known_files(memory));
     let (known, program) = memory.glance();
     let program = program.map(str::to_owned);
     let program = program.or_else(|| programs(memory.files()).into_iter().next());
@@ -85,7 +85,7 @@ impl<'a> Look<'a> {
         opened: &'a OpenRun,
         environment: &Environment,
         host: &'a SessionHost,
-        before: &Marks,
+        known: Vec<&str>,
     ) -> Self {
         let worktree = Path::new(opened.stored.worktree());
         let definition = opened.pipeline.definition();
@@ -98,7 +98,7 @@ impl<'a> Look<'a> {
             folders: [own]
                 .into_iter()
                 .chain(environment.settings_folder())
-                .chain(inner(worktree, environment, host, before))
+                .chain(inner(worktree, environment, host, known.into_iter()))
                 .collect(),
             settings: relied_settings::files(worktree, environment, host),
             host,
@@ -246,26 +246,53 @@ impl<'a> Look<'a> {
 
 /// The settings folders below the worktree in which the host looks for agents. Who is not called by the session
 /// goes by those that were known before.
-fn inner(
+fn inner<'p>(
     worktree: &Path,
     environment: &Environment,
     host: &SessionHost,
-    before: &Marks,
+    known: impl Iterator<Item = &'p str>,
 ) -> BTreeSet<PathBuf> {
-    let started = environment.project.as_ref();
-    let started = started.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.clone()));
+    let started = environment.project.as_deref();
+    // Most sessions are started in the worktree itself, and nothing is below that.
+    let started = started.filter(|folder| folder.as_os_str() != worktree.as_os_str());
+    let started = started.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.into()));
     let above = started.iter().flat_map(|folder| folder.ancestors());
     let below = above.filter(|folder| folder.starts_with(worktree) && *folder != worktree);
-    let known = before.keys().flat_map(|path| {
-        let above = Path::new(path).ancestors();
-        above.filter(|folder| folder.ends_with(Path::new(host.places.folder).join(AGENTS)))
-    });
-    let known = known.filter_map(Path::parent);
-    let known = known.filter(|folder| {
-        folder.starts_with(worktree) && folder.parent().is_some_and(|it| it != worktree)
-    });
     let below = below.map(|folder| folder.join(host.places.folder));
-    below.chain(known.map(Path::to_owned)).collect()
+    below.chain(known_inner(worktree, host, known)).collect()
+}
+
+/// The settings folders below the worktree that hold one of these files of agents.
+fn known_inner<'p>(
+    worktree: &Path,
+    host: &SessionHost,
+    files: impl Iterator<Item = &'p str>,
+) -> Vec<PathBuf> {
+    let worktree = worktree.to_str().unwrap_or_default();
+    let agents = format!("/{}/{AGENTS}/", host.places.folder);
+    let mut folders = Vec::new();
+    for file in files {
+        let Some(inside) = file.strip_prefix(worktree) else {
+            continue;
+        };
+        let above = inside.match_indices(&agents).map(|(at, _)| at);
+        // The worktree's own folder is always looked at.
+        for at in above.filter(|at| *at > 0 && inside.starts_with('/')) {
+            let folder = &inside[..at + 1 + host.places.folder.len()];
+            folders.push(PathBuf::from(format!("{worktree}{folder}")));
+        }
+    }
+    folders
+}
+
+/// The files that an earlier look saw.
+fn known_files(memory: &Memory) -> Vec<&str> {
+    let (glance, _) = memory.glance();
+    if glance.is_empty() {
+        memory.files().keys().map(String::as_str).collect()
+    } else {
+        glance.split('\0').step_by(2).collect()
+    }
 }
 
 /// Are these the marks of the files in a glance? One that could not be read has an earlier mark, or none.
@@ -551,6 +578,24 @@ mod tests {
         fs::remove_dir(at("agents/critic.md")).unwrap();
         std::os::unix::fs::symlink(at("agents/critic.md"), at("agents/critic.md")).unwrap();
         assert_eq!(look.glance(Some(&program)), None);
+    }
+
+    #[test]
+    fn settings_folders_below_the_worktree_are_known_by_their_agents() {
+        let host = hosts::DEFAULT_SESSION_HOST;
+        for (file, expected) in [
+            ("/p/.claude/agents/critic.md", None),
+            ("/p/a/.claude/agents/critic.md", Some("/p/a/.claude")),
+            ("/p/a/b/.claude/agents/deeper/x.md", Some("/p/a/b/.claude")),
+            ("/p/a/.claude/settings.json", None),
+            ("/p/a/x.claude/agents/critic.md", None),
+            ("/pp/a/.claude/agents/critic.md", None),
+            ("/h/.claude/agents/critic.md", None),
+        ] {
+            let found = known_inner(Path::new("/p"), host, [file].into_iter());
+            let expected: Vec<PathBuf> = expected.map(PathBuf::from).into_iter().collect();
+            assert_eq!(found, expected, "{file}");
+        }
     }
 
     #[test]
