@@ -189,6 +189,8 @@ impl Git {
         command
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_ALLOW_PROTOCOL", "");
+        // An agent can name another object to be shown in place of a commit.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command
             .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));

@@ -232,11 +232,14 @@ fn a_file_that_was_tracked_when_the_run_began_counts_whatever_git_says_later() {
         "git rm -q --cached code.txt && echo code.txt >> .gitignore && git commit -qam x",
         "mkdir -p .git/info && git rm -q --cached code.txt && echo code.txt >> .git/info/exclude && git commit -qm x && \
          git commit -q --amend -m y",
+        // Git then shows another commit in place of the first one.
+        "git rm -q --cached code.txt && echo code.txt >> .gitignore && git commit -qam x && git replace HEAD~1 HEAD",
     ];
     for (command, changed, expected) in [
         (hidden[0], "code.txt", "testing running"),
         (hidden[1], "code.txt", "testing running"),
         (hidden[2], "code.txt", "testing running"),
+        (hidden[3], "code.txt", "testing running"),
         (hidden[0], "build/code.o", "complete completed"),
         ("true", "build/code.o", "complete completed"),
     ] {
