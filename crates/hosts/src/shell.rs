@@ -166,11 +166,14 @@ impl Reader {
             }
             ';' | '&' | '|' => self.separator(next, draft),
             '<' | '>' => self.redirection(draft),
-            '(' => {
-                self.at += 1;
-                self.end_command(draft);
-                self.subshell(')');
-            }
+            '(' => match self.arithmetic_end() {
+                Some(end) => self.arithmetic(end, draft.word.get_or_insert_default()),
+                None => {
+                    self.at += 1;
+                    self.end_command(draft);
+                    self.subshell(')');
+                }
+            },
             // Nothing is open, so it closes a pattern of `case`, which is no command.
             ')' => {
                 self.at += 1;
@@ -389,7 +392,42 @@ impl Reader {
         }
     }
 
+    /// Where `((…))` ends that begins here. A shell takes `((` for a calculation if what closes the second
+    /// parenthesis stands directly before what closes the first, and for two subshells otherwise.
+    fn arithmetic_end(&self) -> Option<usize> {
+        let opening = ['(', '('];
+        let rest = self.text.get(self.at..)?.strip_prefix(&opening)?;
+        let mut open = 1_usize;
+        for (place, c) in rest.iter().enumerate() {
+            match c {
+                '(' => open += 1,
+                ')' if open == 1 => {
+                    let closed = rest.get(place + 1) == Some(&')');
+                    return closed.then_some(self.at + opening.len() + place + 2);
+                }
+                ')' => open -= 1,
+                // Quotes may hold parentheses.
+                '"' | '\'' => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// A calculation runs only the commands that are substituted in it.
+    fn arithmetic(&mut self, end: usize, word: &mut Word) {
+        let inner = self.text.get(self.at..end).unwrap_or_default();
+        let mut inner = Self::new(&inner.iter().collect::<String>(), self.depth);
+        inner.quoted(None, &mut Word::default());
+        self.commands.extend(inner.commands);
+        self.at = end;
+        word.push_str(SUBSTITUTED);
+    }
+
     fn dollar(&mut self, word: &mut Word) {
+        if let Some(end) = self.arithmetic_end() {
+            return self.arithmetic(end, word);
+        }
         if self.take_if('(') {
             self.substitution(')', word);
             return;

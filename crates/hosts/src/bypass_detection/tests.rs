@@ -48,6 +48,9 @@ fn a_conversation_with_an_agent_program_is_found() {
         ("echo \"answer: $(claude -p hi)\"", "agent claude"),
         ("echo `claude -p hi`", "agent claude"),
         ("cat <(claude -p hi)", "agent claude"),
+        ("echo $(( $(claude -p hi) + 1 ))", "agent claude"),
+        ("((claude -p hi) | cat)", "agent claude"),
+        ("tmux split-window -h claude -p hi", "agent claude"),
         ("cat <<EOF\n$(claude -p hi)\nEOF", "agent claude"),
         ("ANTHROPIC_API_KEY=x claude -p hi", "agent claude"),
         ("env -u CLAUDECODE A=b claude -p hi", "agent claude"),
@@ -150,6 +153,9 @@ fn other_uses_of_the_same_words_stay_free() {
         ("npm install -g @anthropic-ai/claude-code", "-"),
         ("sudo -u claude ls", "-"),
         ("tmux new -d -s claude 'npm test'", "-"),
+        ("tmux kill-session -t claude", "-"),
+        ("amp=1; echo $((amp * 3 > 2))", "-"),
+        ("(( claude > 2 )) && echo many", "-"),
         ("timeout 5 grep claude log", "-"),
         ("for agent in claude codex; do echo $agent; done", "-"),
         ("case $x in claude) echo a;; codex) echo b;; esac", "-"),
@@ -285,6 +291,9 @@ fn the_files_that_a_text_names_for_writing_are_found() {
             "git checkout HEAD -- a",
             &["HEAD or some of it", "a or some of it"],
         ),
+        ("git rm -r a", &["a or some of it"]),
+        ("git restore --staged --worktree a", &["a or some of it"]),
+        ("git restore -SW a", &["a or some of it"]),
         ("git clean -fdx a", &["a or some of it"]),
         ("git clean -fdx -e a b", &["b or some of it"]),
         (
@@ -329,6 +338,12 @@ fn what_a_text_only_reads_mentions_or_computes_is_not_a_write() {
         "git clean -fdx --exclude a --exclude=b",
         "git clean -fdx --excl a -",
         "git add a",
+        "git rm --cached a",
+        "git rm -r --cached a",
+        "git restore --staged a",
+        "git restore -S -- a",
+        "echo $((2 * 3 > 5))",
+        "(( a > b )) && echo c",
         "echo 'rm a'",
         "git commit -m 'rm a > b'",
         "python3 -c \"print(2 * 3 > 5)\"",
@@ -342,6 +357,19 @@ fn what_a_text_only_reads_mentions_or_computes_is_not_a_write() {
         "for f in a; do echo $f; done",
     ] {
         assert_eq!(shown_writes(command), [""; 0], "{command}");
+    }
+}
+
+/// Longer than what is read of a text: its end may be cut off.
+#[test]
+fn a_long_here_document_is_passed_over() {
+    let lines = "claude -p hi\nrm -rf .claude\ngatewright reset\n".repeat(4096);
+    let text = format!("cat > a.md <<'X'\n{lines}X\ncat > b.md <<'X'\n{lines}X\n");
+    assert!(text.len() > 2 * shell::LONGEST_COMMAND);
+    for text in [text.as_str(), shell::beginning(&text)] {
+        assert_eq!(shown(text), "-");
+        let writes = shown_writes(text);
+        assert!(writes.iter().all(|it| it.ends_with(".md")), "{writes:?}");
     }
 }
 

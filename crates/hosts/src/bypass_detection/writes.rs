@@ -207,6 +207,8 @@ impl WriteReader {
                 let cleaned = cleaned(arguments);
                 cleaned.for_each(|word| self.add(command, word, Reach::Picked));
             }
+            // The file stays, or it stays as it is: only the index of git changes.
+            Some("rm" | "restore") if only_the_index(arguments) => {}
             Some(name) if changes.contains(&name) => {
                 words.for_each(|word| self.add(command, word, Reach::Picked));
             }
@@ -253,6 +255,12 @@ fn excludes_next(word: &str) -> bool {
     let letters = word.strip_prefix('-').filter(|it| !it.starts_with('-'));
     let pattern = letters.and_then(|letters| letters.split_once('e'));
     is_long || pattern.is_some_and(|(_, joined)| joined.is_empty())
+}
+
+/// `git rm --cached`, `git restore --staged`.
+fn only_the_index(arguments: &[Word]) -> bool {
+    let has = |names: &[&str]| arguments.iter().any(|word| names.contains(&&**word));
+    has(&["--cached"]) || has(&["--staged", "-S"]) && !has(&["--worktree", "-W"])
 }
 
 fn writers_reach(name: &str, arguments: &[Word]) -> Reach {

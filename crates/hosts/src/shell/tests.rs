@@ -57,6 +57,26 @@ fn substitutions_are_commands_too() {
 }
 
 #[test]
+fn a_calculation_runs_nothing_but_its_substitutions() {
+    check("echo $((a * 3 > 2)) b", &["echo·$()·b"]);
+    check("x=$(( (a + 1) * (b > 2) ))", &["x=$()"]);
+    check("echo \"$((a > b)) c\"", &["echo·$() c"]);
+    check("(( a * 3 > b )) && c", &["$()", "c"]);
+    check(
+        "for ((i = 0; i < 3; i++)); do a; done",
+        &["for·$()", "do·a", "done"],
+    );
+    check("echo $(( $(a b) + `c` ))", &["a·b", "c", "echo·$()"]);
+    check("cat <<X\n$((a > b))\nX", &["cat <<\"$((a > b))\\n\""]);
+    // A subshell in a subshell is none.
+    check("((a b) | c)", &["a·b", "c"]);
+    check("( (a b))", &["a·b"]);
+    check("((a); (b))", &["a", "b"]);
+    check("x=$((a) | b)", &["a", "b", "x=$()"]);
+    check("((a \")\"); b)", &["a·)", "b"]);
+}
+
+#[test]
 fn redirections_are_told_apart() {
     check("a > b 2>c >>d", &["a >b >c >d"]);
     check("a >| b &> c &>>d", &["a >b >c >d"]);
