@@ -274,12 +274,13 @@ fn to_asker(run: &Run, what: &Happening, mut verdict: Verdict) -> Verdict {
 /// The worker that asks, where it is not the session itself.
 fn asker(what: &Happening) -> Option<&Actor> {
     match what {
-        Happening::Tool(ToolEvent::Requested { worker, .. }) => worker.as_ref(),
+        Happening::Tool(ToolEvent::Requested { worker, .. } | ToolEvent::Used { worker }) => {
+            worker.as_ref()
+        }
         Happening::Work(
             WorkEvent::Requested { worker, .. } | WorkEvent::MessageRequested { worker, .. },
         ) => worker.as_ref().map(|asker| &asker.actor),
-        Happening::Tool(ToolEvent::Used { .. })
-        | Happening::Work(_)
+        Happening::Work(_)
         | Happening::Session(_)
         | Happening::Person(_)
         | Happening::Engine(_) => None,

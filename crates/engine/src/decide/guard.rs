@@ -180,7 +180,7 @@ fn changing(
 }
 
 fn own(what: &str) -> (Rule, String) {
-    let reason = format!("{what} cannot be changed from inside a run");
+    let reason = format!("{what} cannot be changed from inside a run: leave it to the person");
     (Rule::OwnFiles, reason)
 }
 

@@ -55,9 +55,32 @@ fn happens(world: &mut World, line: &str, judge: Judge<'_>) -> Result<String, St
     let needs = needs(&world.pipeline, &world.run, &event);
     let evidence = world.look(&needs);
     let decision = judge(&world.pipeline, &world.run, &event, &evidence);
+    is_for_the_asker(world, line, &decision)?;
     world.take(&decision)?;
     helps(world, &decision)?;
     Ok(short(&decision))
+}
+
+/// A worker at work that is refused something is pointed to its own work, and never told to wait for the
+/// worker at work, which may be itself.
+fn is_for_the_asker(world: &World, line: &str, decision: &Decision) -> Result<(), String> {
+    let asks = ["ask ", "tool ", "write ", "used "];
+    let asks = asks.iter().any(|word| line.starts_with(word));
+    let worker = line.split_once(" by ").filter(|_| asks);
+    let worker = worker.and_then(|(_, worker)| worker.split(' ').next());
+    let is_at_work = |name: &str| {
+        let mut open = world.run.dispatches.values();
+        open.any(|open| open.worker.as_ref().is_some_and(|it| it.as_str() == name))
+    };
+    match &decision.reply {
+        Reply::Refuse(refusal) if worker.is_some_and(is_at_work) => {
+            let is_right = refusal.own_work && refusal.next.is_empty();
+            is_right
+                .then_some(())
+                .ok_or(format!("a worker that waits: {refusal:?}"))
+        }
+        Reply::Refuse(_) | Reply::Hold(_) | Reply::Allow | Reply::Inject(_) | Reply::Done => Ok(()),
+    }
 }
 
 /// A refusal says why, by which rule, and what may happen instead.
