@@ -3,7 +3,7 @@
 //! With git these are the tracked and the unignored files, also of nested repositories, and those that were
 //! tracked when the run began; without git, all files of the folder. `.git`, views and declared artifacts do not count, nor do untracked
 //! files that tools or checks left behind. Ignore rules outside of the tree do: a change of them
-//! changes the tree.
+//! changes the tree. So do files outside that a link leads to.
 
 mod cache;
 mod former;
@@ -13,6 +13,7 @@ mod made;
 mod manifest;
 mod naming;
 mod objects;
+mod outside_links;
 mod reading;
 
 use std::collections::BTreeSet;
@@ -32,10 +33,11 @@ use listing::{Begun, Listed, Listing, Standing};
 use litter::Litter;
 pub use litter::is_cache;
 pub(crate) use made::around;
-use manifest::ManifestLine;
+use manifest::{EntryKind, ManifestLine};
 pub use manifest::{TreeFile, changed, files_of};
 use naming::Naming;
 pub use objects::{ListedObjects, ObjectFormat, ObjectKind, ObjectStamps, TreeObject};
+use outside_links::OutsideLinks;
 use reading::{AheadOfList, Found, LookingAhead};
 
 /// A tree's manifest and its hash, which is the tree's hash.
@@ -147,15 +149,18 @@ impl BegunLook {
         let files = counted(files, looking);
         let found = self.ahead.read(&looking.project.root, &files)?;
         let is_file = |found: &Found| matches!(found, Found::File(..));
-        let is_whole = !is_nested && found.iter().all(is_file);
+        let mut is_whole = !is_nested && found.iter().all(is_file);
         let unsaved = self.ahead.unsaved(&files, &found);
+        let mut outside = OutsideLinks::new(&looking.project.root);
         let mut snapshot = Snapshot {
             lines,
             untracked: BTreeSet::new(),
         };
         for (file, found) in files.into_iter().zip(found) {
-            snapshot.add(file, found, looking.run);
+            let led_out = outside.hash_of(&file, &found);
+            snapshot.add(file, found, led_out, looking.run);
         }
+        is_whole &= !outside.met;
         let (made, tree) = make(snapshot);
         let look = self.rules.zip(tree).filter(|_| is_whole);
         unsaved.save(look.map(|(rules, tree)| LastLook { rules, tree }));
@@ -176,11 +181,12 @@ impl Snapshot {
         BegunLook::begin(looking)?.take(looking, |snapshot| (snapshot, None))
     }
 
-    fn add(&mut self, file: Listed, found: Found, run: &Run) {
-        let (kind, hash) = match found {
-            Found::File(kind, file) => (kind, file.hash),
-            Found::Other(kind, hash) => (kind, hash),
-            Found::Gone => return,
+    fn add(&mut self, file: Listed, found: Found, led_out: Option<Hash>, run: &Run) {
+        let (kind, hash) = match (found, led_out) {
+            (_, Some(hash)) => (EntryKind::Link, hash),
+            (Found::File(kind, file), None) => (kind, file.hash),
+            (Found::Other(kind, hash), None) => (kind, hash),
+            (Found::Gone, None) => return,
         };
         let line = ManifestLine::new(kind, hash, file.path);
         if !file.standing.is_source() {

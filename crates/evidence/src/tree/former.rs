@@ -1,6 +1,9 @@
 //! Files that git tracked when the run began, and no longer tracks: they count even if git ignores them now, as an
 //! agent may untrack a file to hide it.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use engine::Run;
 
 use super::listing::{Listed, Standing, all};
@@ -23,7 +26,10 @@ pub(super) fn list(project: &Project, run: &Run) -> Vec<Listed> {
     };
     let is_file = |path: &Vec<u8>| {
         let found = root.stat(path);
+        // A link in the place of a folder may lead to another file of this name.
+        let is_behind_link = || project.root.join(OsStr::from_bytes(path)).is_file();
         found.is_ok_and(|stat| beneath::kind(&stat) != rustix::fs::FileType::Directory)
+            || is_behind_link()
     };
     let paths = paths.into_iter().filter(is_file).collect();
     all(paths, Standing::Former)

@@ -2,6 +2,7 @@
 //! work of nobody makes a passed check stale.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use testkit::Project;
@@ -257,6 +258,27 @@ fn a_file_that_was_tracked_when_the_run_began_counts_whatever_git_says_later() {
         seat.project.write(changed, "bad\n");
         seat.project.person(["answer", "yes"], "").succeeds();
         assert_eq!(place(&seat), expected, "{command}: {changed}");
+    }
+}
+
+/// An agent puts a link in the place of a source, to change what it leads to behind the check.
+#[test]
+fn a_source_behind_a_link_out_of_the_project_counts_with_its_content() {
+    let outside = tempfile::tempdir().expect("a folder");
+    let code = outside.path().join("code.txt");
+    for (text, expected) in [
+        ("bad\n", "testing running"),
+        ("good\n", "complete completed"),
+    ] {
+        let seat = tested();
+        fs::write(&code, "good\n").expect("written");
+        fs::remove_file(seat.project.path().join("code.txt")).expect("removed");
+        symlink(&code, seat.project.path().join("code.txt")).expect("linked");
+        seat.project.run(["check"]);
+        assert_eq!(place(&seat), "asking waiting", "{text}");
+        fs::write(&code, text).expect("written");
+        seat.project.person(["answer", "yes"], "").succeeds();
+        assert_eq!(place(&seat), expected, "{text}");
     }
 }
 
