@@ -1,5 +1,6 @@
 //! An ordinary day in every stage of the built-in pipelines: nothing of it is refused.
 
+mod other_tools;
 mod plan_mode;
 mod way;
 

@@ -155,10 +155,8 @@ fn a_worktree_belongs_to_the_project() {
     stage
         .project
         .git(["worktree", "add", "--quiet", tree.to_str().expect("text")]);
-    // The hooks of a worktree come with its own settings, which are not committed by default.
-    let settings = stage.project.read(".claude/settings.local.json");
-    std::fs::create_dir_all(tree.join(".claude")).expect("a folder");
-    std::fs::write(tree.join(".claude/settings.local.json"), settings).expect("a file");
+    // The host reads the local settings of the main worktree, which git does not bring here.
+    assert!(!tree.join(".claude/settings.local.json").exists());
     stage.claude().folder(&tree).ask("GO-MAIN").succeeds();
     assert!(stage.model.told("GO-MAIN").contains("GW-R11 refused"));
     assert_eq!(stage.place(), "IDLE running");

@@ -291,6 +291,29 @@ pub(crate) fn entry(fact: Fact) -> Entry {
     }
 }
 
+/// After a kill and a resumption no person has moved the run.
+#[test]
+fn work_that_ended_with_its_session_is_nobodys_decision() {
+    for (rule, is_a_persons) in [
+        (Rule::SessionOver, false),
+        (Rule::NeverBegan, false),
+        (Rule::Relocated, false),
+        (Rule::WorkerInterrupted, false),
+        (Rule::Reset, true),
+    ] {
+        let entries = [
+            entry(dispatch(Duty::Work)),
+            Entry {
+                rule,
+                ..entry(ended(WorkResult::Dropped))
+            },
+        ];
+        let names = AgentNames::of(&entries);
+        let said = sentence(&entries[1], &names).line();
+        assert_eq!(said.contains("a person moved"), is_a_persons, "{said}");
+    }
+}
+
 #[test]
 fn every_fact_has_its_sentence() {
     let entries: Vec<_> = every_fact().into_iter().map(entry).collect();

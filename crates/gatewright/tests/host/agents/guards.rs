@@ -124,8 +124,16 @@ fn in_the_folder_of_claude_code_a_worker_writes_what_it_leaves_and_nothing_else(
         ];
         vec![Actor::new(&you_are("maker"), turns)]
     });
-    world.run("pipeline.toml", &MAKE).succeeds();
+    let ran = world.run("pipeline.toml", &MAKE).succeeds();
     assert_eq!(world.project.read(".claude/made.md"), "text");
+    // What the program itself refused is told to the person, while the run goes on and afterwards.
+    let history = world.project.run(["history", RUN]).succeeds();
+    for told in [&ran.stderr, &history.stdout] {
+        assert!(
+            told.contains("claude did not allow d1 'maker'"),
+            "{ran}\n{history}"
+        );
+    }
     let folder = world.project.path().join(".claude");
     let names: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().collect();
     let names: Vec<_> = names.iter().map(std::fs::DirEntry::file_name).collect();
