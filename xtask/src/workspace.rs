@@ -37,6 +37,12 @@ pub(crate) fn cargo() -> Command {
     in_root(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }
 
+/// Builds an example of xtask, with the features of the whole workspace: so it shares what the tests have built.
+pub(crate) fn build_example(name: &str) -> Result<PathBuf, Failure> {
+    succeed(cargo().args(["build", "--quiet", "--workspace", "--example", name]))?;
+    Ok(target().join("debug/examples").join(name))
+}
+
 /// The rustc that belongs to it.
 pub(crate) fn rustc() -> Command {
     in_root(env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc")))

@@ -9,23 +9,16 @@ use std::process::Command;
 use super::{Extent, Manner};
 use crate::failure::Failure;
 use crate::setup;
-use crate::workspace::{cargo, succeed, target};
+use crate::workspace::{build_example, succeed};
 
 pub(super) fn run(program: &Path, manner: Manner) -> Result<(), Failure> {
     setup::ensure_server()?;
-    succeed(cargo().args([
-        "build",
-        "--quiet",
-        "--package",
-        "xtask",
-        "--example",
-        "fleet",
-    ]))?;
+    let battery = build_example("fleet")?;
     let extent = match manner.extent {
         Extent::Sample => "sample",
         Extent::Whole => "whole",
     };
-    let mut fleet = Command::new(target().join("debug/examples/fleet"));
+    let mut fleet = Command::new(battery);
     let seed = manner.seed.to_string();
     succeed(fleet.args(["battery", &seed, extent]).arg(program))
 }

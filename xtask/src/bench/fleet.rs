@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use super::fleet_hooks::{self, FleetHooks};
 use super::goals::{Goal, Limit};
 use super::report::rounded;
+use crate::dist;
 use crate::failure::Failure;
 use crate::output::{complain, say};
 use crate::setup;
-use crate::workspace::{cargo, read, succeed, target};
+use crate::workspace::{build_example, read};
 
 const HELP: &str = "\
 Usage: cargo xtask bench --fleet [--json] [--rounds N] [--runs N]
@@ -106,13 +107,12 @@ pub(super) fn run(arguments: &[String]) -> Result<(), Failure> {
 /// The measurement is an example of its own, so that xtask itself is built without the product.
 fn measure(options: &Options) -> Result<Measured, Failure> {
     setup::ensure_server()?;
-    let build = ["build", "--quiet", "--package", "xtask"];
-    succeed(cargo().args(build).args(["--example", "fleet_bench"]))?;
+    let bench = build_example("fleet_bench")?;
     complain(format_args!(
         "bench: {} rounds, {} runs",
         options.rounds, options.runs
     ));
-    let mut bench = Command::new(target().join("debug/examples/fleet_bench"));
+    let mut bench = Command::new(bench);
     bench.args([options.rounds.to_string(), options.runs.to_string()]);
     let printed = read(&mut bench)?;
     understood(&printed).ok_or_else(|| Failure::no(format!("it measured nothing: {printed}")))
@@ -122,13 +122,10 @@ fn measure(options: &Options) -> Result<Measured, Failure> {
 fn measure_hooks(options: &Options) -> Result<FleetHooks, Failure> {
     let program = match &options.program {
         Some(program) => program.clone(),
-        None => {
-            succeed(cargo().args(["build", "--quiet", "--package", "gatewright"]))?;
-            target().join("debug/gatewright")
-        }
+        None => dist::build_for_development()?,
     };
     complain("bench: hooks with and without a fleet");
-    let mut server = Command::new(target().join("debug/examples/fleet_bench"));
+    let mut server = Command::new(build_example("fleet_bench")?);
     server.arg("serve");
     fleet_hooks::measure(&program, server)
 }
