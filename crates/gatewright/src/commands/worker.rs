@@ -2,6 +2,7 @@
 
 #[cfg(feature = "fleet")]
 mod fleet;
+mod idle;
 mod night;
 
 use night::Handed;
@@ -94,7 +95,12 @@ impl Worker {
                 driven.due()?
             };
             let is_idle = due.is_empty() && !driven.awaits_a_time && !driven.has_rest();
-            if driven.decided.is_empty() && (stopping || (is_idle && self.once)) {
+            let is_over = driven.decided.is_empty() && (stopping || (is_idle && self.once));
+            // The summary of a worker that has driven something says the rest.
+            if due.is_empty() && !stopping && (!is_over || driven.ends.is_empty()) {
+                driven.tell_idle(output, is_over);
+            }
+            if is_over {
                 break;
             }
             for run in due.into_iter().take(free) {
@@ -138,6 +144,8 @@ struct DrivenRuns<'s> {
     left: BTreeMap<RunId, u64>,
     /// A queued run waits for the time that a person set, or for the end of a cap or a limit.
     awaits_a_time: bool,
+    /// What it waits for while it drives nothing.
+    idle: idle::Idle,
     /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
     /// connection.
     group: Option<Group>,
@@ -157,6 +165,7 @@ impl<'s> DrivenRuns<'s> {
             untold: UntoldRuns::default(),
             left: BTreeMap::new(),
             awaits_a_time: false,
+            idle: idle::Idle::default(),
             group: None,
             sender,
             heard,
@@ -180,6 +189,7 @@ impl<'s> DrivenRuns<'s> {
         let now = Instant::now();
         let capped = caps::reached(&workspace.state, clock::now())?.is_some();
         self.awaits_a_time = queue.iter().any(|it| awaits_a_time(&it.waits));
+        self.idle.look(&queue);
         let due = queue.into_iter().filter(|it| {
             let id = &it.summary.id;
             let is_left = self.left.get(id) == Some(&it.summary.version);
@@ -206,7 +216,19 @@ impl<'s> DrivenRuns<'s> {
         self.backoff.resting().any(rests)
     }
 
+    /// A worker that does nothing says why, once.
+    fn tell_idle(&mut self, output: &mut Output, is_over: bool) {
+        if !self.decided.is_empty() {
+            return;
+        }
+        let now = clock::now();
+        if let Some(line) = self.idle.news(now, is_over) {
+            output.say(&format!("{} {line}", views::time::rfc3339(now)));
+        }
+    }
+
     fn begin(&mut self, run: RunId) -> Result<(), Failure> {
+        self.idle.forget();
         let group = match self.group.take().filter(|_| !self.decided.is_empty()) {
             Some(group) => group,
             None => Group::open(self.context.state()?.folder())?,

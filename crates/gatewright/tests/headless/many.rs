@@ -292,9 +292,13 @@ mkdir -p notes; echo "note $count" > notes/$GATEWRIGHT_RUN.txt"#,
 #[test]
 fn a_worker_without_work_ends_when_it_may() {
     let world = World::new(Project::with_git(PROGRAM), WRITES);
-    world.gatewright("worker --once").succeeds();
+    let ran = world.gatewright("worker --once").succeeds();
+    says(&ran.stderr, "no run is queued");
     let waiting = world.begin("worker");
     until("it listens", || waiting.listens());
+    until("it says that it waits", || {
+        waiting.said().contains("no run is queued")
+    });
     waiting.interrupt();
     waiting.end().exits(130);
 }

@@ -278,9 +278,14 @@ fn a_run_begins_at_its_time_and_holds_nobody_up() {
         world.status("r-soon") == "completed"
     });
     assert_eq!(world.status("r-later"), "queued");
+    until("it says for which run it waits", || {
+        worker.said().contains("r-later is due")
+    });
     worker.interrupt();
     let ran = worker.end().exits(130);
     assert!(ran.stdout.contains("r-later"), "{ran}");
+    let told = ran.stderr.matches("r-later is due").count();
+    assert_eq!(told, 1, "{ran}");
     for bad in ["soon", "2020-01-01T00:00"] {
         let line = line(&world, &format!("--task x --at {bad}"));
         world.gatewright(&line).exits(2);
