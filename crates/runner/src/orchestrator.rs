@@ -381,8 +381,12 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         let mut report = self.pool.wait(patience);
         if report.is_none() {
             let opened = self.workspace.read(&self.run)?;
-            self.watcher
-                .tick(&progress_context(&opened, &self.pool, self.begun));
+            self.watcher.tick(&progress_context(
+                &opened,
+                &self.pool,
+                self.begun,
+                &self.driven,
+            ));
             self.grant_wish()?;
         }
         while let Some(PoolReport { who, what }) = report {
@@ -434,7 +438,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     }
 
     fn tell(&mut self, opened: &OpenRun, what: &Progress) {
-        let at = progress_context(opened, &self.pool, self.begun);
+        let at = progress_context(opened, &self.pool, self.begun, &self.driven);
         self.watcher.tell(&at, what);
     }
 
@@ -494,11 +498,13 @@ fn progress_context<'a>(
     opened: &'a OpenRun,
     pool: &'a Pool,
     begun: Instant,
+    driven: &DrivenTime,
 ) -> ProgressContext<'a> {
     ProgressContext {
         opened,
         at_work: &pool.at_work,
         elapsed: begun.elapsed(),
+        driven_ms: driven.unreported_ms(),
         now: clock::now(),
     }
 }

@@ -131,6 +131,8 @@ pub struct ProgressContext<'a> {
     pub at_work: &'a [AtWork],
     /// How long this orchestrator has driven the run.
     pub elapsed: Duration,
+    /// The driven time that the journal does not have yet.
+    pub driven_ms: u64,
     pub now: Time,
 }
 

@@ -41,6 +41,8 @@ pub struct LiveState {
     /// How long it was in stages that it has left.
     pub spent: BTreeMap<StageName, Seconds>,
     pub at_work: Vec<AtWork>,
+    /// For how long it was driven, as far as the run has not counted it yet.
+    pub driven_ms: u64,
     /// What the orchestrator waits for, where the run itself does not say.
     pub pause: Option<Untrusted>,
     /// The keys that a person may press.
@@ -80,6 +82,7 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
         mut visited,
         spent,
         at_work,
+        driven_ms,
         pause,
         keys,
     } = live;
@@ -90,6 +93,8 @@ pub fn progress(pipeline: &Pipeline, run: &Run, now: Time, live: LiveState) -> P
     let mut so_far = run.clone();
     let in_flight = at_work.iter().map(|at_work| at_work.usage);
     so_far.used = in_flight.fold(run.used, Usage::and);
+    let counted = run.driven_ms.unwrap_or(0);
+    so_far.driven_ms = Some(counted.saturating_add(driven_ms));
     ProgressView {
         status: status(pipeline, &so_far, context),
         passed: visited,

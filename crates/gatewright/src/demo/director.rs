@@ -361,6 +361,7 @@ fn live_view(opened: &OpenRun, entries: &[Entry]) -> ProgressView {
         visited: visited(entries),
         spent: timeline.spent(),
         at_work: at_work.collect(),
+        driven_ms: 0,
         pause: None,
         keys: None,
     };

@@ -181,6 +181,7 @@ impl<'a> Live<'a> {
             visited: self.visited.clone(),
             spent: self.spent.clone(),
             at_work: at.at_work.iter().map(|it| self.shown(it)).collect(),
+            driven_ms: at.driven_ms,
             pause: self.pause.clone(),
             keys: matches!(self.keys, Keys::On(_)).then_some(KEYS),
         };

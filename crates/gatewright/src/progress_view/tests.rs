@@ -158,6 +158,7 @@ fn play(
         opened: &opened,
         at_work: &at_work,
         elapsed: Duration::from_secs(61),
+        driven_ms: 0,
         now: NOW,
     };
     let mut watcher = make(&mut output);
@@ -353,6 +354,7 @@ fn whoever_talks_aside_leaves_the_picture_alone() {
         opened: &opened,
         at_work: &[],
         elapsed: Duration::ZERO,
+        driven_ms: 0,
         now: NOW,
     };
     let mut live = Live::new(&mut output, Teller::new(&[]), StagesBefore::default());

@@ -160,3 +160,17 @@ if [ "$count" = 2 ]; then while [ ! -e "$here/go" ]; do sleep 0.05; done; fi"#;
     fs::write(world.programs().join("go"), "").unwrap();
     assert_eq!(terminal.wait_for_end().code, Some(0));
 }
+
+#[test]
+fn the_last_words_of_a_script_and_the_time_that_it_takes_are_shown_while_it_works() {
+    let limited = ONE.replace(
+        "start = \"writing\"",
+        "start = \"writing\"\nbudget = { time = \"1h\" }",
+    );
+    let world = World::with(&limited, WAITS);
+    let terminal = at_terminal(&world, &run(&world));
+    terminal.wait_for("says: I look around");
+    terminal.wait_for("time 2s of 1h");
+    fs::write(world.programs().join("go"), "").unwrap();
+    assert_eq!(terminal.wait_for_end().code, Some(0));
+}

@@ -29,6 +29,9 @@ const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 /// The most that a script may print: more than any artifact may have, and small enough for memory.
 const MOST_PRINTED: usize = 16 * 1024 * 1024;
 
+/// A script's words are reported at most this often.
+const SAID_INTERVAL: Duration = Duration::from_millis(200);
+
 /// A screen shows the last words in one line.
 const LONGEST_SAID: usize = 200;
 
@@ -53,6 +56,8 @@ pub struct OutputListener<'l, 'd> {
     /// What all workers of the run use together, if their turns end with the budget.
     pub spending: Option<&'l Spending>,
     pub counting: Counting,
+    /// The last line of a script that nobody has been told, and when somebody was.
+    pub unsaid: Unsaid,
     pub agent_output: AgentOutput,
     /// Keeps what its program prints, for people.
     pub log: WorkerLog,
@@ -67,6 +72,34 @@ pub struct Counting {
     is_due: bool,
     /// When it was last written because of its usage.
     written_at: Option<Instant>,
+}
+
+/// A script may print a million lines: a screen gets the last one, now and then.
+#[derive(Default)]
+pub struct Unsaid {
+    line: Option<String>,
+    told_at: Option<Instant>,
+}
+
+impl Unsaid {
+    fn note(&mut self, line: &[u8]) {
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim();
+        if !line.is_empty() {
+            self.line = Some(line.chars().take(LONGEST_SAID).collect());
+        }
+    }
+
+    /// The last line, if it is time to tell it.
+    fn due(&mut self) -> Option<String> {
+        let just_now = |at: Instant| at.elapsed() < SAID_INTERVAL;
+        if self.told_at.is_some_and(just_now) {
+            return None;
+        }
+        let line = self.line.take()?;
+        self.told_at = Some(Instant::now());
+        Some(line)
+    }
 }
 
 /// What a worker reports while it works.
@@ -275,6 +308,12 @@ impl OutputListener<'_, '_> {
         self.record.write(&self.workspace.state, &self.call)
     }
 
+    fn tell_said(&mut self) {
+        if let Some(said) = self.unsaid.due() {
+            (self.updates)(WorkerUpdate::Said(said));
+        }
+    }
+
     /// A script's reply is everything that it prints.
     fn printed(&mut self, line: &[u8]) {
         let printed = self.agent_output.reply.get_or_insert_default();
@@ -300,6 +339,8 @@ impl OutputReader for OutputListener<'_, '_> {
         match self.runner {
             Runner::Command | Runner::StandIn => {
                 self.printed(line);
+                self.unsaid.note(line);
+                self.tell_said();
                 Ok(Continue::Yes)
             }
             Runner::Program(program) => {
@@ -321,6 +362,7 @@ impl OutputReader for OutputListener<'_, '_> {
     }
 
     fn is_still_needed(&mut self) -> Result<bool, Failure> {
+        self.tell_said();
         if std::mem::take(&mut self.counting.is_due) {
             self.keep()?;
         }

@@ -26,7 +26,7 @@ use super::allowance;
 use super::choice::Runner;
 use super::conversation;
 use super::hooks::HooksOfWorker;
-use super::listener::{Counting, OutputListener, ProcessReport, WorkerUpdate};
+use super::listener::{Counting, OutputListener, ProcessReport, Unsaid, WorkerUpdate};
 use super::meter::Meter;
 use super::process::{self, ProcessLimits, ProcessSpec};
 use super::rates;
@@ -386,8 +386,7 @@ impl Work<'_, '_> {
             silence: self.spec.silence,
             stop: &self.setup.stop,
         };
-        let log = self.log();
-        let call = self.claim.call();
+        let (log, call) = (self.log(), self.claim.call());
         let hooks = HooksOfWorker::begin(self.workspace, opened, &self.dispatch, call)?;
         let mut listener = OutputListener {
             workspace: self.workspace,
@@ -407,6 +406,7 @@ impl Work<'_, '_> {
             meter,
             spending: self.setup.spending.as_deref(),
             counting: Counting::default(),
+            unsaid: Unsaid::default(),
             agent_output: AgentOutput::default(),
             log,
             hooks,

@@ -20,6 +20,12 @@ pub(super) struct DrivenTime {
     unreported: Duration,
 }
 
+impl DrivenTime {
+    pub(super) fn unreported_ms(&self) -> u64 {
+        u64::try_from(self.unreported.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
 impl Orchestrator<'_, '_> {
     /// Counts the time since the last look, if somebody was at work. Ends every turn when the time of the
     /// run is used up.
@@ -35,7 +41,7 @@ impl Orchestrator<'_, '_> {
             return Ok(());
         }
         let more = InFlight {
-            driven_ms: self.unreported_ms(),
+            driven_ms: self.driven.unreported_ms(),
             ..InFlight::default()
         };
         let is_spent = engine::overspent_within_turn(pipeline, run, clock::now(), more).is_some();
@@ -52,7 +58,7 @@ impl Orchestrator<'_, '_> {
 
     /// The journal gets the time so far, if the pipeline limits it.
     pub(super) fn report_time(&mut self) -> Result<(), Failure> {
-        let ms = self.unreported_ms();
+        let ms = self.driven.unreported_ms();
         if ms == 0 || self.lease.is_lost() {
             return Ok(());
         }
@@ -63,9 +69,5 @@ impl Orchestrator<'_, '_> {
         }
         self.driven.unreported = Duration::ZERO;
         Ok(())
-    }
-
-    fn unreported_ms(&self) -> u64 {
-        u64::try_from(self.driven.unreported.as_millis()).unwrap_or(u64::MAX)
     }
 }
