@@ -231,6 +231,7 @@ impl ChangeReport {
         for file in self.file_lines(LISTED_FILES) {
             builder.line(Style::Normal, &format!("    {file}"));
         }
+        self.show_checks(builder);
         let diff = self.diff.block();
         let beginning: String = diff.chars().take(PERSON_CHARACTERS).collect();
         builder.block(4, Style::Normal, beginning.trim_end());
@@ -238,6 +239,17 @@ impl ChangeReport {
             let more = format!("    … `{}` prints all of it", self.shown_by);
             builder.line(Style::Dim, &more);
         }
+    }
+
+    fn show_checks(&self, builder: &mut TextBuilder) {
+        if self.checks.is_empty() {
+            return;
+        }
+        builder.line(Style::Strong, "  The latest result of each check:");
+        for check in self.checks.iter().flat_map(CheckRun::lines) {
+            builder.line(Style::Normal, &format!("    {check}"));
+        }
+        builder.line(Style::Strong, "  The diff:");
     }
 
     /// All of it, line by line.

@@ -138,6 +138,7 @@ fn a_question_shows_what_it_asks_about() {
         says(&ran.stdout, "other.txt (new");
         says(&ran.stdout, "+hello world");
         says(&ran.stdout, "approved");
+        says(&ran.stdout, "testing passed\n      $ ");
     }
     let next = world.facts("next r-test");
     assert_eq!(next["change"]["all"], 2, "{next}");
