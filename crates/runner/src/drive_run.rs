@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::{RunId, Status};
+use engine::{Delivered, Run, RunId, Status};
 use runtime::clock;
 use runtime::failure::Failure;
 use runtime::state::State;
@@ -50,8 +50,8 @@ pub fn drive_under(
         }
         DriveEnd::Waiting(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => DeliveryEnd::Nothing,
     };
-    tell_delivery(&delivery, run, watcher);
     let opened = workspace.read(run)?;
+    tell_delivery(&delivery, opened.run(), watcher);
     let status = match &left {
         DriveEnd::Waiting(why) => Status::Waiting(why.clone()),
         DriveEnd::Over(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => {
@@ -73,12 +73,31 @@ fn note_failure(state: &State, run: &RunId, failure: Option<&Failure>) {
     }
 }
 
-fn tell_delivery(delivery: &DeliveryEnd, run: &RunId, watcher: &mut dyn Watcher) {
+fn tell_delivery(delivery: &DeliveryEnd, run: &Run, watcher: &mut dyn Watcher) {
+    let id = &run.id;
     match delivery {
         DeliveryEnd::Nothing => {}
-        DeliveryEnd::Done(delivered) => watcher.remark(&views::delivered(delivered)),
+        DeliveryEnd::Done(delivered) => watcher.remark(&handed_over(delivered, run)),
         DeliveryEnd::Failed(reason) => watcher.remark(&format!(
-            "the run is done, but its work could not be delivered: {reason}; `gatewright deliver {run}` repeats it"
+            "the run is done, but its work could not be delivered: {reason}; `gatewright deliver {id}` repeats it"
         )),
+    }
+}
+
+/// Where the work is now, and what a person may do with it.
+fn handed_over(delivered: &Delivered, run: &Run) -> String {
+    let Some(branch) = run.place.as_ref().map(|place| &place.branch) else {
+        return views::delivered(delivered);
+    };
+    if delivered.commit == branch.base {
+        return "the run changed no file, so there is nothing to deliver".to_owned();
+    }
+    let (text, name) = (views::delivered(delivered), views::line(&branch.name));
+    match &delivered.request {
+        Some(_) => format!("{text}, branch {name}"),
+        None => format!(
+            "{text}, branch {name}; `gatewright merge {}` brings it into your tree",
+            run.id
+        ),
     }
 }

@@ -21,7 +21,7 @@ pub fn told(state: &State, run: &RunId) -> Option<Failure> {
         adoption.entry
     );
     Some(Failure::refused(message).hint(format!(
-        "`gatewright cancel {run}` closes it on this machine; the run on {by} goes on"
+        "`gatewright cancel {run} --reason WHY` closes it on this machine; the run on {by} goes on"
     )))
 }
 

@@ -43,6 +43,16 @@ pub fn find_candidate(
     what: &str,
 ) -> Result<StoredRun, Failure> {
     match (word, candidates) {
+        (None, [])
+            if of_project(workspace)?
+                .iter()
+                .filter(|it| is_active(it))
+                .count()
+                > 1 =>
+        {
+            let failure = Failure::not_found(format!("no run of this project {what}"));
+            Err(failure.hint("`gatewright list --all` shows all runs"))
+        }
         (Some(_), _) | (None, []) => find_to_show(workspace, word),
         (None, [only]) => find(workspace, Some(only.as_str())),
         (None, several) => {

@@ -20,6 +20,9 @@ const MOST_BYTES: usize = 1024 * 1024;
 /// The longest text of a program that failed, in characters.
 const LONGEST_COMPLAINT: usize = 300;
 
+/// How many lines of a remote are shown.
+const REMOTE_LINES: usize = 3;
+
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedProcess {
@@ -135,7 +138,8 @@ fn complaint(stderr: &str) -> Option<String> {
     let marked = ["fatal:", " ! [", "error:"].into_iter();
     let mut marked = marked.filter_map(|mark| lines.iter().find(|line| line.starts_with(mark)));
     if let Some(line) = marked.next() {
-        return Some(line.trim().to_owned());
+        let why = remote_words(&lines).map(|said| format!("; the remote says: {said}"));
+        return Some(format!("{}{}", line.trim(), why.unwrap_or_default()));
     }
     let said: Vec<&str> = match lines.as_slice() {
         [] => return None,
@@ -144,6 +148,14 @@ fn complaint(stderr: &str) -> Option<String> {
     };
     let said: Vec<&str> = said.into_iter().map(str::trim).collect();
     Some(said.join(" / "))
+}
+
+/// What the other side of a push or a fetch said. Only that names the rule that refused it.
+fn remote_words(lines: &[&str]) -> Option<String> {
+    let said = lines.iter().filter_map(|line| line.strip_prefix("remote:"));
+    let said = said.map(str::trim).filter(|said| !said.is_empty());
+    let said: Vec<&str> = said.take(REMOTE_LINES).collect();
+    (!said.is_empty()).then(|| said.join(" / "))
 }
 
 /// The first bytes of both outputs.
@@ -196,6 +208,10 @@ mod tests {
             (
                 "printf 'To x\n ! [rejected] a -> a\nerror: failed to push\nhint: fetch first\n' >&2; exit 1",
                 "it ended with 1: ! [rejected] a -> a",
+            ),
+            (
+                "printf 'remote: \nremote: error: main is protected\nTo x\n ! [remote rejected] a -> a (hook declined)\n' >&2; exit 1",
+                "it ended with 1: ! [remote rejected] a -> a (hook declined); the remote says: error: main is protected",
             ),
             (
                 "printf 'fatal: no such remote\n\nand it exists.\n' >&2; exit 128",

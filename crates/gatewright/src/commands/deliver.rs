@@ -29,7 +29,7 @@ impl Deliver {
         let mut workspace = Workspace::for_writing(context)?;
         let candidates = delivery::candidates(&mut workspace)?;
         let word = self.run.as_deref();
-        let run = find_run::find_candidate(&workspace, word, &candidates, "are not delivered")?
+        let run = find_run::find_candidate(&workspace, word, &candidates, "can be delivered")?
             .run
             .id;
         if let Ok(Some(left)) = delivery::tell_left(&mut workspace, &run) {

@@ -1,5 +1,6 @@
 //! `gatewright start`: a new run of a pipeline, for one task in this project.
 
+mod delivery_needs;
 pub(crate) mod fleet_queue;
 mod queue_tasks;
 
@@ -252,7 +253,13 @@ impl NewRunArguments {
             holder: mode.holder,
             drive,
         };
-        start_run::start(workspace, starting, &key)
+        let deliver = starting.drive.deliver.clone();
+        let started = start_run::start(workspace, starting, &key)?;
+        if let Started::Run(opened) = &started {
+            let lacking = delivery_needs::lacking(workspace, opened, &deliver)?;
+            workspace.notices.extend(lacking);
+        }
+        Ok(started)
     }
 
     fn command(&self, task: &str, queued: bool, drive: &DriveRequest) -> KeyedCommand<'static> {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fixture::{World, says, until};
+use super::fixture::{ONE, World, says, until};
 use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
 
 pub(crate) fn has_branch(world: &World, name: &str) -> bool {
@@ -138,10 +138,11 @@ fn a_remote_that_refuses_leaves_the_run_done_and_the_push_can_be_repeated() {
     let remote = remote(&world);
     let hook = remote.join("hooks/pre-receive");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    fs::write(&hook, "#!/bin/sh\necho no >&2\nexit 1\n").unwrap();
+    fs::write(&hook, "#!/bin/sh\necho no pushes on Fridays >&2\nexit 1\n").unwrap();
     testkit::make_executable(&hook);
     let ran = world.run("--push origin").exits(1);
     says(&ran.stderr, "pre-receive hook declined");
+    says(&ran.stderr, "no pushes on Fridays");
     says(&ran.stderr, "`gatewright deliver r-test`");
     assert_eq!(world.status("r-test"), "completed");
     assert!(
@@ -174,6 +175,45 @@ fn what_a_delivery_lacks_is_named_before_and_after_the_run() {
     );
     remote(&world);
     world.dry_run("--push origin").succeeds();
+}
+
+#[test]
+fn whoever_starts_a_run_that_could_not_be_delivered_learns_it_at_once() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let agent = world.programs().join("agent");
+    let queue = |more: &str| {
+        let line = format!("start pipeline.toml --queue --stand-in {}", agent.display());
+        world
+            .gatewright(&format!("{line} {more}"))
+            .succeeds()
+            .stderr
+    };
+    says(
+        &queue("--task a --push nosuch"),
+        "`git remote add nosuch ADDRESS`",
+    );
+    let both = queue("--task b --deliver pull-request --request glab");
+    says(&both, "`git remote add origin ADDRESS`");
+    says(&both, "glab");
+    remote(&world);
+    stand_in(&world, "glab", "");
+    let fine = queue("--task c --deliver pull-request --request glab");
+    assert_eq!(fine, "", "nothing is missing");
+    assert_eq!(queue("--task d --in-place"), "");
+}
+
+#[test]
+fn the_branch_and_what_brings_it_here_are_named_when_the_work_is_delivered() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let ran = world.run("--branch").succeeds();
+    says(&ran.stderr, "branch gatewright/r-test-try");
+    says(&ran.stderr, "`gatewright merge r-test`");
+    let unchecked = ONE.replace("leaves  = [\"note\"]\n", "");
+    world.agent("true").pipeline(&unchecked);
+    let unchanged = world.line("--branch").replace("r-test", "r-same");
+    let ran = world.gatewright(&unchanged).succeeds();
+    says(&ran.stderr, "changed no file");
+    assert!(!ran.stderr.contains("gatewright merge"), "{ran}");
 }
 
 #[test]
@@ -240,7 +280,10 @@ fn a_kill_while_the_worktree_is_made_or_the_branch_is_pushed_loses_nothing() {
     let hook = remote.join("hooks/pre-receive");
     let at_push = world.programs().join("at-push");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
-    let waits = format!("#!/bin/sh\ntouch '{}'\nexec sleep 600\n", at_push.display());
+    let waits = format!(
+        "#!/bin/sh\ntouch '{}'\nwhile [ -e \"$0\" ]; do sleep 0.1; done\nexit 1\n",
+        at_push.display()
+    );
     let note = world.project.state().join("places/r-a/branch");
     for (run, moment) in [("r-a", &note), ("r-b", &at_push)] {
         fs::write(&hook, &waits).unwrap();

@@ -340,3 +340,15 @@ fn several_runs_that_could_be_meant_are_named_and_none_is_taken() {
     world.gatewright("deliver").succeeds();
     assert_eq!(world.history_of("r-a", "delivered").len(), 1);
 }
+
+#[test]
+fn where_no_run_can_be_merged_or_delivered_no_active_one_is_proposed() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    for run in ["r-a", "r-b"] {
+        queue(&world, run, "");
+    }
+    for command in ["merge", "deliver"] {
+        let ran = world.gatewright(command).exits(3);
+        assert!(!ran.stderr.contains("r-a"), "{ran}");
+    }
+}

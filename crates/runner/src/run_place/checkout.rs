@@ -143,7 +143,7 @@ impl<'a> Checkout<'a> {
             "the commit {} that {run} begins with is not in the repository any more",
             branch.base
         );
-        let hint = format!("`gatewright cancel {run}`, and start its task again");
+        let hint = format!("`gatewright cancel {run} --reason WHY`, and start its task again");
         Err(Failure::refused(message).hint(hint))
     }
 
