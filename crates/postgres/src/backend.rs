@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use engine::{Decision, Definition, DispatchId, Hash, Run, RunId, Time, Usage};
 use store::parts::{self, Addition, Corruption, RunOrigin};
 use store::{
-    Access, Backend, Backup, Claim, Collect, Collected, Commit, Connector, Error, Fence, Files,
-    Import, Key, Lease, NewRun, OutputPiece, QueueMark, ReachedCap, RunSummary, SharedBackend,
-    ShippedSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
+    Access, AtWork, Backend, Backup, Claim, Collect, Collected, Commit, Connector, Error, Fence,
+    Files, Import, Key, Lease, NewRun, OutputPiece, QueueMark, ReachedCap, RunSummary,
+    SharedBackend, ShippedSummary, StoredEntry, StoredRun, Transacted, Verification, content_hash,
 };
 
 use crate::address::Address;
@@ -117,8 +117,17 @@ impl SharedBackend for Postgres {
         spending::cap_reached(&self.link, run)
     }
 
-    fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error> {
-        spending::cost_left(&self.link, run)
+    fn note_at_work(&self, run: &RunId, at_work: &AtWork) -> Result<(), Error> {
+        spending::note_at_work(&self.link, run, at_work)
+    }
+
+    fn reserve(
+        &self,
+        run: &RunId,
+        at_work: &AtWork,
+        most_cents: Option<u64>,
+    ) -> Result<Option<u64>, Error> {
+        spending::reserve(&self.link, run, at_work, most_cents)
     }
 
     fn shipped_runs(&self) -> Result<Vec<ShippedSummary>, Error> {

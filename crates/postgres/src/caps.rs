@@ -1,20 +1,20 @@
 //! What runs used today, by person, project and model account, and the caps on it.
 
-use store::Error;
+use store::{CapSpent, Error};
 use tokio_postgres::types::Type;
 
 use crate::backend::Postgres;
+use crate::cap_rows;
 use crate::link::Value;
 use crate::rows::{amount, signed, unsigned};
 
 const TODAY: &str = "
-    SELECT person, project, account, sum(cost)::bigint AS cost, sum(tokens)::bigint AS tokens, count(DISTINCT run) AS runs
+    SELECT person, project, account, sum(cost)::bigint AS cost, sum(estimated)::bigint AS estimated,
+        sum(tokens)::bigint AS tokens, count(DISTINCT run) AS runs
     FROM gatewright.spending WHERE day = gatewright.today() GROUP BY person, project, account
     ORDER BY cost DESC, person, project, account";
 const CAPS: &str = "
-    SELECT c.kind, c.name, c.cost, r.kind IS NOT NULL AS reached
-    FROM gatewright.caps c LEFT JOIN gatewright.reached_caps r ON r.kind = c.kind AND r.name = c.name
-    ORDER BY c.kind, c.name";
+    SELECT kind, name, cost, spent, estimated, reserved FROM gatewright.caps_now ORDER BY kind, name";
 const SET_CAP: &str = "
     INSERT INTO gatewright.caps (kind, name, cost) VALUES ($1, $2, $3)
     ON CONFLICT (kind, name) DO UPDATE SET cost = EXCLUDED.cost";
@@ -33,8 +33,7 @@ pub enum CapScope {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetCap {
     pub scope: CapScope,
-    pub cents: u64,
-    pub is_reached: bool,
+    pub spent: CapSpent,
 }
 
 /// What one person used today in one project with one account.
@@ -44,6 +43,8 @@ pub struct SpentToday {
     pub project: String,
     pub account: Option<String>,
     pub cents: u64,
+    /// How much of the cost is an estimate.
+    pub estimated_cents: u64,
     pub tokens: u64,
     pub runs: u64,
 }
@@ -88,6 +89,7 @@ impl Postgres {
                 project: link.get(row, "project")?,
                 account: Some(account).filter(|account| !account.is_empty()),
                 cents: amount(link.get(row, "cost")?),
+                estimated_cents: amount(link.get(row, "estimated")?),
                 tokens: amount(link.get(row, "tokens")?),
                 runs: unsigned(link.get(row, "runs")?),
             })
@@ -104,8 +106,7 @@ impl Postgres {
             let scope = CapScope::parse(&kind, link.get(row, "name")?);
             Ok(FleetCap {
                 scope: scope.ok_or_else(|| link.damaged("a cap of an unknown kind"))?,
-                cents: unsigned(link.get(row, "cost")?),
-                is_reached: link.get(row, "reached")?,
+                spent: cap_rows::spent(link, row)?,
             })
         });
         caps.collect()

@@ -14,12 +14,13 @@
 //! 1. `address`, `roles`, `fault`, `tls`
 //! 2. `link`: one connection, and its statements
 //! 3. `schema`: set-up, versions, roles
-//! 4. `rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, `shipped_runs`, `queue_marks`, and `backend`, which puts them together
+//! 4. `rows`, `cap_rows`, `read`, `write`, `collect`, `verify`, `trees`, `spending`, `output`, `shipped_runs`, `queue_marks`, and `backend`, which puts them together
 //! 5. the fleet: `machines`, `queue`, `caps`, `fleet_status`, `shipping`, `adoption`
 
 mod address;
 mod adoption;
 mod backend;
+mod cap_rows;
 mod caps;
 mod collect;
 mod fault;

@@ -6,12 +6,13 @@
 use std::time::Duration;
 
 use engine::{RunId, Status, Time};
-use store::{Error, Fence, Lease};
+use store::{CapSpent, Error, Fence, Lease};
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::address::Address;
 use crate::backend::Postgres;
+use crate::cap_rows;
 use crate::link::{Link, Purpose, Value};
 use crate::rows::{self, FenceColumns, signed, unsigned};
 
@@ -23,11 +24,13 @@ const END: &str = "SELECT gatewright.end_queued($1, $2, $3)";
 const QUEUED: &str = "
     SELECT r.id AS run, r.project, r.task, r.stage, r.status, coalesce(q.labels, '{}') AS labels, q.account,
         coalesce(q.person, '') AS person, q.driven_by, q.set_aside, coalesce(q.is_left, false) AS is_left,
-        coalesce(q.is_account_full, false) AS is_account_full, q.capped_by, q.run IS NULL AS is_unqueued,
+        coalesce(q.is_account_full, false) AS is_account_full, q.run IS NULL AS is_unqueued,
         coalesce(q.not_before, 0) - gatewright.now_ms() AS remaining, p.last_failure,
+        c.kind, c.name, c.cost, c.spent, c.estimated, c.reserved,
         gatewright.machines_with(coalesce(q.labels, '{}')) AS fitting,
         gatewright.workers_with(coalesce(q.labels, '{}')) AS workers
     FROM gatewright.runs r LEFT JOIN gatewright.queue_now q ON q.run = r.id LEFT JOIN gatewright.queue p ON p.run = r.id
+        LEFT JOIN gatewright.reached_caps c ON c.kind || ' ' || c.name = q.capped_by
     WHERE r.status NOT IN ('completed', 'failed', 'cancelled')
     ORDER BY q.driven_by IS NULL, q.driven_of_project, q.place, r.number";
 const REQUEUE: &str = "
@@ -116,9 +119,10 @@ pub enum FleetWait {
     NoMachine,
     /// As many runs as are allowed use its account.
     Account,
-    /// A cap of the fleet is reached.
+    /// A cap of the fleet leaves nothing.
     Cap {
-        cap: String,
+        whose: String,
+        spent: CapSpent,
     },
     /// It could not be driven the last time, for this reason, if there is one.
     Until {
@@ -288,8 +292,11 @@ impl Postgres {
             FleetWait::Person
         } else if fitting == 0 {
             FleetWait::NoMachine
-        } else if let Some(cap) = link.get(row, "capped_by")? {
-            FleetWait::Cap { cap }
+        } else if let Some(kind) = link.get::<Option<String>>(row, "kind")? {
+            FleetWait::Cap {
+                whose: cap_rows::whose(kind, &link.get::<String>(row, "name")?),
+                spent: cap_rows::spent(link, row)?,
+            }
         } else if remaining > 0 {
             FleetWait::Until {
                 wait: Duration::from_millis(unsigned(remaining)),

@@ -8,12 +8,13 @@ use crate::fault;
 use crate::link::{Link, Purpose};
 
 /// The steps from an empty database to this version. A released step never changes.
-pub(crate) const MIGRATIONS: [&str; 5] = [
+pub(crate) const MIGRATIONS: [&str; 6] = [
     include_str!("schema/1-runs.sql"),
     include_str!("schema/2-fleet.sql"),
     include_str!("schema/3-shipping.sql"),
     include_str!("schema/4-driving.sql"),
     include_str!("schema/5-claims.sql"),
+    include_str!("schema/6-reservations.sql"),
 ];
 
 const ROLES: &str = include_str!("schema/roles.sql");

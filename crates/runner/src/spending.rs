@@ -11,12 +11,16 @@ use engine::{DispatchId, Usage};
 pub struct Spending {
     workers: Mutex<Workers>,
     is_over: AtomicBool,
+    /// One at a time tells the fleet what is reserved: a later word replaces an earlier one.
+    telling: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Workers {
     at_work: BTreeSet<DispatchId>,
     in_flight: BTreeMap<DispatchId, Usage>,
+    /// Up to which cost in flight each may go, where a cap of the fleet has reserved it.
+    reserved_up_to: BTreeMap<DispatchId, u64>,
 }
 
 impl Workers {
@@ -24,6 +28,18 @@ impl Workers {
     fn used(&self) -> Usage {
         let all = self.in_flight.values().copied();
         all.fold(Usage::default(), Usage::and)
+    }
+
+    /// What this worker has used that the journal does not have.
+    fn cents_of(&self, dispatch: DispatchId) -> u64 {
+        let usage = self.in_flight.get(&dispatch);
+        usage.map_or(0, |usage| usage.cost_cents)
+    }
+
+    fn reserved_cents(&self) -> u64 {
+        let up_to = self.reserved_up_to.iter();
+        let left = up_to.map(|(dispatch, most)| most.saturating_sub(self.cents_of(*dispatch)));
+        left.fold(0, u64::saturating_add)
     }
 }
 
@@ -55,10 +71,33 @@ impl Spending {
         cents.div_ceil(u64::try_from(at_work).unwrap_or(u64::MAX).max(1))
     }
 
+    /// Nobody else tells the fleet what is reserved while this is held.
+    pub(crate) fn turn_to_tell(&self) -> MutexGuard<'_, ()> {
+        self.telling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process of this worker may cost this much more.
+    pub(crate) fn reserve(&self, dispatch: DispatchId, cents: u64) {
+        let mut workers = self.workers();
+        let most = workers.cents_of(dispatch).saturating_add(cents);
+        workers.reserved_up_to.insert(dispatch, most);
+    }
+
+    /// The process of this worker has ended, so nothing is reserved for it.
+    pub(crate) fn release(&self, dispatch: DispatchId) {
+        self.workers().reserved_up_to.remove(&dispatch);
+    }
+
+    /// What all workers may still use of what is reserved.
+    pub(crate) fn reserved_cents(&self) -> u64 {
+        self.workers().reserved_cents()
+    }
+
     /// The journal has what this worker used, or it is over.
     pub fn settled(&self, dispatch: DispatchId) {
         let mut workers = self.workers();
         workers.in_flight.remove(&dispatch);
+        workers.reserved_up_to.remove(&dispatch);
         workers.at_work.remove(&dispatch);
     }
 

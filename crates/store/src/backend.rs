@@ -1,10 +1,11 @@
 //! The storage contract: what every store of runs guarantees.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use engine::{
-    CheckpointName, Decision, Definition, DispatchId, Fact, Hash, Run, RunId, StageName, Status,
-    Time, Usage,
+    BudgetLine, CheckpointName, Decision, Definition, DispatchId, Fact, Hash, Run, RunId,
+    StageName, Status, Time, Usage,
 };
 
 use crate::error::Error;
@@ -48,11 +49,21 @@ pub trait SharedBackend: Backend {
     /// Notes what a run has used so far. Who shows the fence of its lease may correct an estimate downwards.
     fn note_spending(&self, run: &RunId, fence: Option<Fence>, used: Usage) -> Result<(), Error>;
 
-    /// The cap on what all machines spend that this run has reached, with others.
-    fn cap_reached(&self, run: &RunId) -> Result<Option<ReachedCap>, Error>;
+    /// Notes the same, with what its workers may still use.
+    fn note_at_work(&self, run: &RunId, at_work: &AtWork) -> Result<(), Error>;
 
-    /// What the caps on what all machines spend leave for this run today, in cents, if there are any.
-    fn cost_left(&self, run: &RunId) -> Result<Option<u64>, Error>;
+    /// Notes the same, and reserves what the next process of one more worker may cost, in cents: a part of what the caps
+    /// leave free today, and at most this. Nothing is returned if no cap concerns the run.
+    fn reserve(
+        &self,
+        run: &RunId,
+        at_work: &AtWork,
+        most_cents: Option<u64>,
+    ) -> Result<Option<u64>, Error>;
+
+    /// The cap on what all machines spend that leaves nothing for this run: it is used up, or the runs at work may
+    /// still use the rest.
+    fn cap_reached(&self, run: &RunId) -> Result<Option<ReachedCap>, Error>;
 
     /// The guarded runs of all machines whose journals are shipped and that no other machine has adopted, the latest
     /// started first.
@@ -81,15 +92,49 @@ pub enum QueueMark {
     SetAside,
 }
 
-/// A cap on what all machines spend in a day is used up.
+/// What a run uses while its workers work, as the holder of its lease says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtWork {
+    pub fence: Fence,
+    /// What the run has used so far, with all that is in flight.
+    pub used: Usage,
+    /// What its workers may still use, in cents.
+    pub reserved_cents: u64,
+}
+
+/// A cap on what all machines spend in a day leaves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReachedCap {
     /// Whose spending it limits: `all`, `user ada`.
     pub whose: String,
-    pub cents: u64,
-    pub spent_cents: u64,
-    /// When the day ends, by the clock of the store.
-    pub until: Time,
+    pub spent: CapSpent,
+    /// How long to wait: until the day ends, or until it is worth another look.
+    pub remaining: Duration,
+}
+
+/// What counts for a cap today, in cents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapSpent {
+    /// The cap itself.
+    pub most_cents: u64,
+    pub cost_cents: u64,
+    /// How much of the cost is an estimate.
+    pub estimated_cents: u64,
+    /// What the runs at work may still use.
+    pub reserved_cents: u64,
+}
+
+impl CapSpent {
+    /// Is all of it spent? Otherwise runs at work may still use the rest.
+    pub fn is_used_up(&self) -> bool {
+        self.cost_cents >= self.most_cents
+    }
+
+    /// `cost 5.04 of 10.00`, as every budget is written.
+    pub fn line(&self) -> BudgetLine {
+        let is_estimate = self.estimated_cents > 0;
+        BudgetLine::cost(self.cost_cents, Some(self.most_cents), is_estimate)
+    }
 }
 
 /// A piece of what a worker printed.

@@ -40,7 +40,9 @@ mod stored;
 mod verification;
 mod verifier;
 
-pub use backend::{Backend, Connector, OutputPiece, QueueMark, ReachedCap, SharedBackend};
+pub use backend::{
+    AtWork, Backend, CapSpent, Connector, OutputPiece, QueueMark, ReachedCap, SharedBackend,
+};
 pub use chain::content_hash;
 pub use error::{DatabaseFault, Error};
 pub use export::export;

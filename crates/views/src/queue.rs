@@ -1,6 +1,6 @@
 //! The queue: a line for each headless run that is not over, with what it waits for.
 
-use engine::{RunId, Time};
+use engine::{BudgetLine, RunId, Time};
 use serde_json::{Value, json};
 
 use crate::facts::{Rest, RestKeeper};
@@ -67,8 +67,14 @@ pub enum QueueReason {
     NoMachine(Vec<String>),
     /// As many runs as are allowed use this account.
     Account(String),
-    /// A cap of the fleet on the spending of a day.
-    Cap(String),
+    /// A cap of the fleet on the spending of a day leaves nothing.
+    Cap {
+        whose: Untrusted,
+        cost: BudgetLine,
+        estimated_cents: u64,
+        /// What the runs at work may still use.
+        reserved_cents: u64,
+    },
     /// Nobody takes it any more, until a person puts it back.
     SetAside {
         run: RunId,
@@ -129,7 +135,12 @@ impl QueueReason {
                 )
             }
             Self::Account(name) => format!("waits for a place of the account {name}"),
-            Self::Cap(cap) => format!("waits for tomorrow: the cap for {cap} is reached"),
+            Self::Cap {
+                whose,
+                cost,
+                reserved_cents,
+                ..
+            } => capped(&whose.line(), cost, *reserved_cents),
             Self::SetAside { run, why } => {
                 format!("set aside, type `gatewright resume {run}`: {}", why.line())
             }
@@ -147,7 +158,7 @@ impl QueueReason {
             Self::Worker
             | Self::FleetWorker { .. }
             | Self::Account(_)
-            | Self::Cap(_)
+            | Self::Cap { .. }
             | Self::Slot { .. }
             | Self::Pause { .. }
             | Self::Until(_)
@@ -189,10 +200,33 @@ impl QueueReason {
             Self::Unqueued { .. } => json!({ "for": "resume" }),
             Self::NoMachine(labels) => json!({ "for": "machine", "labels": labels }),
             Self::Account(name) => json!({ "for": "account", "account": name }),
-            Self::Cap(cap) => json!({ "for": "cap", "cap": cap }),
+            Self::Cap {
+                whose,
+                cost,
+                estimated_cents,
+                reserved_cents,
+            } => json!({
+                "for": "cap",
+                "cap": whose.raw(),
+                "used": { "cost_cents": cost.used, "estimated_cents": estimated_cents },
+                "limit": { "cost_cents": cost.limit },
+                "reserved_cents": reserved_cents,
+            }),
             Self::SetAside { why, .. } => json!({ "for": "nobody", "reason": why.raw() }),
         }
     }
+}
+
+/// Who wants it sooner raises the cap.
+fn capped(whose: &str, cost: &BudgetLine, reserved_cents: u64) -> String {
+    let cost_text = cost.text();
+    if cost.is_used_up() {
+        return format!("waits for tomorrow: the cap for {whose} is reached ({cost_text})");
+    }
+    let reserved = engine::cents(reserved_cents);
+    format!(
+        "waits for runs at work: they may use the rest of the cap for {whose} ({cost_text}, {reserved} reserved)"
+    )
 }
 
 /// The rows as a table.

@@ -172,7 +172,12 @@ fn fleet_row(queued: QueuedRow, place: usize) -> QueueRow {
         }
         FleetWait::NoMachine => QueueReason::NoMachine(queued.labels),
         FleetWait::Account => QueueReason::Account(queued.account.unwrap_or_default()),
-        FleetWait::Cap { cap } => QueueReason::Cap(cap),
+        FleetWait::Cap { whose, spent } => QueueReason::Cap {
+            whose: Untrusted::new(whose),
+            cost: spent.line(),
+            estimated_cents: spent.estimated_cents,
+            reserved_cents: spent.reserved_cents,
+        },
         FleetWait::Until { wait, failure } => {
             let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX / 2);
             let until = Time(clock::now().0.saturating_add(millis));

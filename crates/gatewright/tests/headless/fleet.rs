@@ -501,15 +501,24 @@ fn a_cap_of_the_fleet_holds_up_the_next_run() {
         .laptop
         .gatewright("caps --fleet --account team --day cost=5.00")
         .succeeds();
-    fleet
-        .server
-        .sql("team", "SELECT gatewright.note_spending('f-1', 500, 9000)");
+    fleet.server.sql(
+        "team",
+        "SELECT gatewright.note_spending('f-1', 500, 9000, 200, NULL, NULL, NULL)",
+    );
     let caps = fleet.laptop.facts("caps --fleet");
     assert_eq!(caps["today"][0]["cost_cents"], 500);
+    assert_eq!(caps["today"][0]["estimated_cents"], 200);
     assert_eq!(caps["caps"][0]["reached"], true);
+    let text = fleet.laptop.gatewright("caps --fleet").succeeds();
+    says(&text.stdout, "today  estimated cost 5.00");
+    says(&text.stdout, "estimated cost 5.00 of 5.00");
     build.gatewright("worker --fleet --once").succeeds();
     assert_eq!(fleet.laptop.status("f-1"), "queued");
-    assert_eq!(fleet.laptop.facts("queue")[0]["waits"]["for"], "cap");
+    let waits = &fleet.laptop.facts("queue")[0]["waits"];
+    assert_eq!(waits["for"], "cap");
+    assert_eq!(waits["used"]["estimated_cents"], 200, "{waits}");
+    let text = fleet.laptop.gatewright("queue").succeeds();
+    says(&text.stdout, "estimated cost 5.00 of 5.00");
     fleet
         .laptop
         .gatewright("caps --fleet --account team --day none")

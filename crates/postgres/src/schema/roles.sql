@@ -21,10 +21,11 @@ GRANT SELECT ON gatewright.versions TO gatewright_ship;
 
 GRANT INSERT ON gatewright.definitions, gatewright.definition_files, gatewright.runs, gatewright.entries,
     gatewright.contents, gatewright.holds, gatewright.machines, gatewright.workers, gatewright.queue,
-    gatewright.accounts, gatewright.spending, gatewright.spending_before, gatewright.caps,
+    gatewright.accounts, gatewright.spending, gatewright.spending_before, gatewright.reservations, gatewright.caps,
     gatewright.worker_output TO gatewright_drive;
 GRANT UPDATE ON gatewright.definitions, gatewright.runs, gatewright.contents, gatewright.machines,
-    gatewright.workers, gatewright.queue, gatewright.accounts, gatewright.spending, gatewright.caps TO gatewright_drive;
+    gatewright.workers, gatewright.queue, gatewright.accounts, gatewright.spending, gatewright.reservations,
+    gatewright.caps TO gatewright_drive;
 GRANT DELETE ON gatewright.definitions, gatewright.definition_files, gatewright.runs, gatewright.contents,
     gatewright.holds, gatewright.machines, gatewright.workers, gatewright.queue, gatewright.caps TO gatewright_drive;
 

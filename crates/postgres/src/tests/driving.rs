@@ -1,23 +1,22 @@
-//! What keeps a queued run from being taken, the trees that are handed on, and what runs use.
+//! What keeps a queued run from being taken, and the trees that are handed on.
 
 use std::thread;
 use std::time::Duration;
 
-use engine::Usage;
-use store::{Backend as _, Claim, Error, Fence, SharedBackend as _};
+use store::{Backend as _, Claim, Error, SharedBackend as _};
 use testkit::database::Server;
 
 use super::{begun, open, ready};
-use crate::{Address, CapScope, FleetWait, LetGo, Machine, Placement, Postgres};
+use crate::{Address, FleetWait, LetGo, Machine, Placement, Postgres};
 
-const LONG: Duration = Duration::from_secs(3_600);
+pub(super) const LONG: Duration = Duration::from_secs(3_600);
 
-fn queued(store: &mut Postgres, id: &str, placement: &Placement<'_>) {
+pub(super) fn queued(store: &mut Postgres, id: &str, placement: &Placement<'_>) {
     let test_run = begun(store, id);
     store.enqueue(&test_run.id, placement).unwrap();
 }
 
-fn joined(store: &Postgres, labels: &[String]) {
+pub(super) fn joined(store: &Postgres, labels: &[String]) {
     let machine = Machine {
         id: "aaaa1111",
         name: "build",
@@ -150,78 +149,6 @@ fn a_tree_is_kept_under_the_lease_alone() {
     );
 }
 
-#[test]
-fn a_cap_holds_up_those_whom_it_is_about() {
-    let server = Server::start();
-    let mut store = open(&ready(&server, "team"));
-    joined(&store, &[]);
-    for (id, person) in [("f-1", "ada"), ("f-2", "ada"), ("f-3", "bob")] {
-        queued(
-            &mut store,
-            id,
-            &Placement {
-                person,
-                ..Placement::default()
-            },
-        );
-    }
-    let used = |cost_cents| Usage {
-        turns: 1,
-        tokens: 10,
-        cost_cents,
-        estimated_cents: None,
-    };
-    let claimed = store.claim_queued("one", &[], LONG).unwrap().unwrap();
-    let (first, fence) = (claimed.run, claimed.lease.fence);
-    let ada = CapScope::User("ada".to_owned());
-    assert_eq!(store.cost_left(&first).unwrap(), None);
-    store.set_cap(&ada, 100).unwrap();
-    assert_eq!(store.cost_left(&first).unwrap(), Some(100));
-    // The total so far is noted, so the same total twice counts once.
-    for cents in [60, 60, 99] {
-        store
-            .note_spending(&first, Some(fence), used(cents))
-            .unwrap();
-    }
-    assert_eq!(store.spent_today().unwrap()[0].cents, 99);
-    assert!(!store.caps().unwrap()[0].is_reached);
-    assert_eq!(store.cost_left(&first).unwrap(), Some(1));
-    store.set_cap(&CapScope::All, 500).unwrap();
-    assert_eq!(store.cost_left(&first).unwrap(), Some(1), "the least");
-    store.remove_cap(&CapScope::All).unwrap();
-    store.note_spending(&first, Some(fence), used(100)).unwrap();
-    assert!(store.caps().unwrap()[0].is_reached);
-    let reached = store.cap_reached(&first).unwrap().unwrap();
-    assert_eq!(
-        (reached.whose.as_str(), reached.spent_cents),
-        ("user ada", 100)
-    );
-    // An estimate is corrected by the holder of the lease, and by nobody else.
-    let late = Fence { claim: 7, ..fence };
-    for (fence, spent) in [(None, 100), (Some(late), 100), (Some(fence), 70)] {
-        store.note_spending(&first, fence, used(70)).unwrap();
-        assert_eq!(store.spent_today().unwrap()[0].cents, spent, "{fence:?}");
-    }
-    assert_eq!(store.cap_reached(&first).unwrap(), None);
-    store.note_spending(&first, Some(fence), used(100)).unwrap();
-    let second = store.claim_queued("two", &[], LONG).unwrap().unwrap().run;
-    assert_eq!(second.as_str(), "f-3");
-    assert_eq!(store.claim_queued("two", &[], LONG).unwrap(), None);
-    let row = store
-        .queue()
-        .unwrap()
-        .into_iter()
-        .find(|row| row.run.as_str() == "f-2");
-    assert_eq!(
-        row.unwrap().waits,
-        FleetWait::Cap {
-            cap: "user ada".to_owned()
-        }
-    );
-    assert!(store.remove_cap(&ada).unwrap() && !store.remove_cap(&ada).unwrap());
-    assert!(store.claim_queued("two", &[], LONG).unwrap().is_some());
-}
-
 /// Does this while another session takes `f-1` for `two`, and has not committed it yet.
 fn while_two_takes_it<T>(
     server: &Server,
@@ -276,63 +203,6 @@ fn an_old_claim_leaves_no_run_that_another_machine_takes() {
     assert_eq!(server.sql("team", left), "0|2");
     let lease = store.lease(&first.run).unwrap().unwrap();
     assert_eq!(lease.holder, "two");
-}
-
-#[test]
-fn what_a_dead_machine_spent_stays_counted_when_another_takes_its_run() {
-    let server = Server::start();
-    let mut store = open(&ready(&server, "team"));
-    queued(&mut store, "f-1", &Placement::default());
-    let used = |cost_cents| Usage {
-        turns: 1,
-        tokens: cost_cents,
-        cost_cents,
-        ..Usage::default()
-    };
-    let spent = || store.spent_today().unwrap()[0].cents;
-    let dead = store.claim_queued("one", &[], Duration::ZERO);
-    let dead = dead.unwrap().unwrap();
-    let note = |fence, cents| store.note_spending(&dead.run, Some(fence), used(cents));
-    note(dead.lease.fence, 0).unwrap();
-    // 40 are in the journal; the rest was in flight when it was killed.
-    note(dead.lease.fence, 100_040).unwrap();
-    let next = store.claim_queued("two", &[], LONG).unwrap().unwrap();
-    note(next.lease.fence, 40).unwrap();
-    assert_eq!(spent(), 100_040);
-    note(next.lease.fence, 80).unwrap();
-    assert_eq!(spent(), 100_080);
-    // Its own estimate it may correct, and the dead one could only add.
-    note(next.lease.fence, 60).unwrap();
-    assert_eq!(spent(), 100_060);
-    note(dead.lease.fence, 40).unwrap();
-    assert_eq!(spent(), 100_060);
-}
-
-#[test]
-fn a_correction_after_midnight_makes_no_day_negative() {
-    let server = Server::start();
-    let mut store = open(&ready(&server, "team"));
-    queued(&mut store, "f-1", &Placement::default());
-    let claimed = store.claim_queued("one", &[], LONG).unwrap().unwrap();
-    let note = |cost_cents| {
-        let used = Usage {
-            turns: 1,
-            tokens: 10,
-            cost_cents,
-            ..Usage::default()
-        };
-        let fence = Some(claimed.lease.fence);
-        store.note_spending(&claimed.run, fence, used).unwrap();
-    };
-    note(1_000);
-    server.sql("team", "UPDATE gatewright.spending SET day = day - 1");
-    note(900);
-    let days = "SELECT sum(cost), min(cost) >= 0 FROM gatewright.spending";
-    assert_eq!(server.sql("team", days), "900|t");
-    note(950);
-    let today = "SELECT sum(cost) FROM gatewright.spending WHERE day = gatewright.today()";
-    assert_eq!(server.sql("team", today), "50");
-    assert_eq!(store.spent_today().unwrap()[0].cents, 50);
 }
 
 #[test]

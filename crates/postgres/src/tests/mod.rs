@@ -9,6 +9,7 @@ mod refusals;
 mod roles;
 mod shipping;
 mod silence;
+mod spending;
 mod statements;
 
 use store::Access;

@@ -103,7 +103,7 @@ fn only_the_schema_of_this_version_is_used() {
 fn a_database_of_the_version_before_is_upgraded_and_keeps_what_it_has() {
     let server = Server::start();
     let address = server.database("team");
-    for (number, step) in (1..).zip(&MIGRATIONS[..4]) {
+    for (number, step) in (1..).zip(&MIGRATIONS[..MIGRATIONS.len() - 1]) {
         server.sql("team", step);
         let noted = format!("INSERT INTO gatewright.versions VALUES ({number})");
         server.sql("team", &noted);
@@ -112,14 +112,20 @@ fn a_database_of_the_version_before_is_upgraded_and_keeps_what_it_has() {
         "team",
         "INSERT INTO gatewright.spending (day, run, person, project, account, cost, tokens) VALUES \
          (gatewright.today(), 'f-1', 'ada', 'shop', '', 70, 1), \
-         (gatewright.today(), 'f-2', 'ada (unattended)', 'shop', '', 30, 1)",
+         (gatewright.today(), 'f-2', 'ada', 'shop', '', 30, 1); \
+         INSERT INTO gatewright.caps (kind, name, cost) VALUES ('user', 'ada', 100)",
     );
     assert_eq!(refused(at(&address)), DatabaseFault::OlderSchema);
     let done = set_up(&Address::parse(&address).unwrap()).unwrap();
-    assert_eq!((done.from, done.to), (4, 5));
-    let spent = at(&address).unwrap().spent_today().unwrap();
-    let spent: Vec<_> = spent.iter().map(|it| (&*it.person, it.cents)).collect();
-    assert_eq!(spent, [("ada", 100)]);
+    assert_eq!(done.from + 1, done.to);
+    let store = at(&address).unwrap();
+    let spent = store.spent_today().unwrap();
+    let spent = spent.iter();
+    let spent: Vec<_> = spent
+        .map(|it| (&*it.person, it.cents, it.estimated_cents))
+        .collect();
+    assert_eq!(spent, [("ada", 100, 0)]);
+    assert!(store.caps().unwrap()[0].spent.is_used_up());
 }
 
 #[test]

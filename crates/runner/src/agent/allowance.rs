@@ -5,6 +5,7 @@ use runtime::caps::{self, CapReached};
 use runtime::clock;
 use runtime::failure::Failure;
 use runtime::state::State;
+use runtime::work_record::Record;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
@@ -26,9 +27,21 @@ pub(super) fn most_cents(
     let of_run = engine::cost_left(&opened.pipeline, run, in_flight);
     let of_run = of_run.map(|left| spending.share(left));
     let of_caps = caps::cost_left(&workspace.state, clock::now())?;
-    let of_fleet = fleet_caps::cost_left(workspace, run, in_flight)?;
-    let all = [of_run, of_caps, of_fleet];
-    Ok(all.into_iter().flatten().min())
+    let most = [of_run, of_caps].into_iter().flatten().min();
+    fleet_caps::reserve(workspace, run, spending, dispatch, most)
+}
+
+/// The process has ended: what it did not need of the caps of the fleet is free for others.
+pub(super) fn release(workspace: &Workspace<'_>, record: &Record, spending: Option<&Spending>) {
+    let (Some(spending), Some(_)) = (spending, workspace.store.fleet()) else {
+        return;
+    };
+    let dispatch = record.dispatch;
+    spending.note(dispatch, record.used);
+    // Without an answer the next word tells.
+    if let Ok(Some(stored)) = workspace.store.run(&record.run) {
+        fleet_caps::release(workspace, &stored.run, spending, dispatch);
+    }
 }
 
 /// Does the program end its own turn at a cost that its command line names?

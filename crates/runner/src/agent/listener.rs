@@ -378,8 +378,7 @@ impl OutputReader for OutputListener<'_, '_> {
             hooks.renew(&stored)?;
         }
         if let Some(spending) = self.spending.filter(|_| self.is_mid_turn()) {
-            let in_flight = spending.in_flight();
-            self.fleet_cap = self.fleet_caps.look(self.workspace, &stored, in_flight)?;
+            self.fleet_cap = self.fleet_caps.look(self.workspace, &stored, spending)?;
             if self.fleet_cap.is_some() {
                 return Ok(false);
             }

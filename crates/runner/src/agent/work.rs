@@ -484,6 +484,7 @@ impl Work<'_, '_> {
         meter.add(&report.agent_output);
         self.record.used = meter.total();
         self.record.note_spending(&self.workspace.state)?;
+        allowance::release(self.workspace, &self.record, self.setup.spending.as_deref());
         if matches!(self.spec.runner, Runner::Program(_)) {
             let (state, service) = (&self.workspace.state, self.service()?);
             rates::note(state, &service, &report.agent_output, meter.most_cents());

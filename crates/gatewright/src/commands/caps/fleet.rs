@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use engine::Held;
+use engine::{BudgetLine, Held, Usage};
 use pg_store::{CapScope, FleetCap, SpentToday};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use serde_json::{Value, json};
-use store::Access;
+use store::{Access, CapSpent};
 
 use super::{Cap, Caps};
 use crate::exit::Exit;
@@ -63,6 +63,20 @@ fn cost(cap: &Cap) -> Result<Option<u64>, Failure> {
     }
 }
 
+/// What one row used, as everything that is used is written.
+fn usage(row: &SpentToday) -> Usage {
+    Usage {
+        turns: 0,
+        tokens: row.tokens,
+        cost_cents: row.cents,
+        estimated_cents: Some(row.estimated_cents).filter(|cents| *cents > 0),
+    }
+}
+
+fn cost_line(used: Usage) -> BudgetLine {
+    BudgetLine::cost(used.cost_cents, None, used.estimated_cents.is_some())
+}
+
 fn words(scope: &CapScope) -> String {
     match scope {
         CapScope::All => "all runs".to_owned(),
@@ -73,14 +87,14 @@ fn words(scope: &CapScope) -> String {
 }
 
 fn text(spent: &[SpentToday], caps: &[FleetCap]) -> String {
-    let total: u64 = spent.iter().map(|row| row.cents).sum();
-    let mut text = format!("today  cost {}\n", engine::cents(total));
+    let all = spent.iter().map(usage).fold(Usage::default(), Usage::and);
+    let mut text = format!("today  {}\n", cost_line(all).text());
     for row in spent {
         let account = row.account.as_deref().unwrap_or("no account");
         let _ = writeln!(
             text,
             "  {}  {}  {}  {} · tokens {} · runs {}",
-            engine::cents(row.cents),
+            engine::cost_text(&usage(row)),
             views::line(&row.person),
             views::line(&row.project),
             views::line(account),
@@ -89,9 +103,15 @@ fn text(spent: &[SpentToday], caps: &[FleetCap]) -> String {
         );
     }
     for cap in caps {
-        let reached = if cap.is_reached { "  (reached)" } else { "" };
-        let cost = engine::cents(cap.cents);
-        let _ = writeln!(text, "cap    {cost} for {}{reached}", words(&cap.scope));
+        let (scope, cost) = (words(&cap.scope), cap.spent.line().text());
+        let _ = write!(text, "cap    {scope}: {cost}");
+        if cap.spent.is_used_up() {
+            text.push_str("  (reached)");
+        } else if cap.spent.reserved_cents > 0 {
+            let reserved = engine::cents(cap.spent.reserved_cents);
+            let _ = write!(text, "  ({reserved} reserved by runs at work)");
+        }
+        text.push('\n');
     }
     text
 }
@@ -100,11 +120,22 @@ fn facts(spent: &[SpentToday], caps: &[FleetCap]) -> Value {
     let spent = spent.iter().map(|row| {
         json!({
             "user": row.person, "project": row.project, "account": row.account,
-            "cost_cents": row.cents, "tokens": row.tokens, "runs": row.runs,
+            "cost_cents": row.cents, "estimated_cents": row.estimated_cents, "tokens": row.tokens,
+            "runs": row.runs,
         })
     });
     let caps = caps.iter().map(|cap| {
-        json!({ "for": words(&cap.scope), "cost_cents": cap.cents, "reached": cap.is_reached })
+        let CapSpent {
+            most_cents,
+            cost_cents,
+            estimated_cents,
+            reserved_cents,
+        } = cap.spent;
+        json!({
+            "for": words(&cap.scope), "cost_cents": most_cents, "reached": cap.spent.is_used_up(),
+            "used": { "cost_cents": cost_cents, "estimated_cents": estimated_cents },
+            "reserved_cents": reserved_cents,
+        })
     });
     json!({ "today": spent.collect::<Vec<_>>(), "caps": caps.collect::<Vec<_>>() })
 }
