@@ -90,7 +90,7 @@ impl Keyboard {
             [key] if key.is_ascii_graphic() => Some(char::from(*key)),
             // The arrows and their like begin with an escape; they mean nothing here.
             [] | [0x1b, ..] => None,
-            // Several at once are no keys, but an answer to a question that is still to come.
+            // Several at once are not keys but an answer to a question that is still to come.
             typed => {
                 self.ahead.add(typed);
                 None

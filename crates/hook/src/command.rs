@@ -458,7 +458,7 @@ mod tests {
             read("site.yml with nginx"),
             expected("target=site.yml", "site.yml with nginx")
         );
-        // A word that is no path is the beginning of the task: then the target is missing.
+        // A word that is not a path is the beginning of the task: then the target is missing.
         for missing in ["Install Docker", "tarqet=a.yml go", ""] {
             let failure = typed(missing).unwrap_err();
             let usage = "`/create-playbook target=VALUE TASK`";

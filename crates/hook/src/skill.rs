@@ -44,7 +44,7 @@ fn text_of(environment: &Environment, worktree: Option<&Path>, skill: &str) -> O
 }
 
 fn read(folder: &Path, skill: &str) -> Option<String> {
-    // A name is one folder's name, and nothing else is looked at.
+    // A name is the name of one folder; anything else is ignored.
     let plain = !skill.is_empty()
         && skill
             .chars()

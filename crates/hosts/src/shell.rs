@@ -174,7 +174,7 @@ impl Reader {
                     self.subshell(')');
                 }
             },
-            // Nothing is open, so it closes a pattern of `case`, which is no command.
+            // Nothing is open, so it closes a pattern of `case`, which is not a command.
             ')' => {
                 self.at += 1;
                 *draft = Draft::default();

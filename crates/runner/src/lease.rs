@@ -93,7 +93,7 @@ impl Lease {
         let renewal = thread::Builder::new()
             .name("lease".to_owned())
             .spawn(move || {
-                // Without a connection it expires, and whoever writes under it notices.
+                // Without a connection it expires, and the next write under it fails.
                 let Ok(mut store) = connect() else { return };
                 let mut pause = first;
                 while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {

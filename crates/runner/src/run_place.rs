@@ -76,7 +76,7 @@ pub(crate) fn make(
         write_durably(&files.mark(MADE), "").map_err(Failure::file("write to", &files.folder))?;
     }
     let folder = text(&files.worktree)?;
-    // What lies at the artifacts' paths is looked at there.
+    // The look reads the artifacts' paths there.
     workspace.step_folder = Some(folder.clone());
     let on = workspace.context.fleet();
     let on = on.map(|seat| seat.on_machine(&workspace.state, &home));

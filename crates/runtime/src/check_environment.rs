@@ -311,7 +311,7 @@ mod tests {
         let text = environment("/evil").text();
         std::fs::write(kept(&state, hash), text).unwrap();
         assert_eq!(read(&state, hash), None);
-        // Keeping it again mends it.
+        // Keeping it again repairs it.
         keep(&state, &environment("/a")).unwrap();
         assert_eq!(read(&state, hash), Some(environment("/a")));
         std::fs::remove_file(kept(&state, hash)).unwrap();

@@ -267,7 +267,7 @@ pub fn tail(state: &State, run: &RunId, dispatch: DispatchId) -> Option<LogTail>
     let head = read_head(&path)?;
     let length = fs::metadata(&path).ok()?.len();
     let text = read_from(&path, length.saturating_sub(TAIL))?;
-    // The first line may have lost its beginning; it is no line then, as the head is none.
+    // The first line may have lost its beginning; then it does not parse, like the head.
     let lines = text.lines().filter_map(parse).collect();
     Some(LogTail { head, lines })
 }

@@ -123,7 +123,7 @@ impl Network {
             return;
         };
         let copy = |stream: &TcpStream| stream.try_clone().expect("a copy");
-        // The way is looked at under the lock of the list, so that a cut misses no connection.
+        // It reads the way under the lock of the list, so that a cut misses no connection.
         let mut connections = self.connections();
         if self.way() == Way::Cut {
             return;

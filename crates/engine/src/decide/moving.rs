@@ -321,7 +321,7 @@ pub(super) fn enter(draft: &mut Draft<'_>, along: &MoveReason) {
     match draft.stage().map(|stage| &stage.work) {
         Some(Work::Review(work)) => panel::enter(draft, work, along),
         Some(Work::Steps(work)) => graph::enter(draft, work, along),
-        // The evidence of a route is looked at first; the shell answers with `RouteReached`.
+        // A route needs its evidence first; the shell answers with `RouteReached`.
         Some(
             Work::Agent(_)
             | Work::Open(_)

@@ -51,7 +51,7 @@ pub(super) fn started(draft: &mut Draft<'_>, arrival: &Arrival<'_>) -> Verdict {
                 reply: Reply::Refuse(draft.refusal(Rule::HeldElsewhere, reason)),
             };
         }
-        // An heir has the workers of the conversation that was cleared; whoever takes over has not.
+        // An heir has the workers of the conversation that was cleared; a session that takes over has not.
         if !inherits {
             let before = holder.session.clone();
             leave_run(draft, &before);

@@ -338,7 +338,7 @@ fn a_reply_is_wrapped_where_it_is_not_a_json_object() {
             r#"{"text":"```json\n{}\n```\nor\n```json\n{\"a\":1}\n```"}"#,
         ),
         (r#"{"a":1,"a":2}"#, r#"{"text":"{\"a\":1,\"a\":2}"}"#),
-        // A token behind a line break is taken out, whoever escaped the break.
+        // A token behind a line break is taken out, no matter who escaped the break.
         (
             "It is\nghp_0123456789abcdefghijklmnopqrstuvwxyz",
             r#"{"text":"It is\n«redacted»"}"#,

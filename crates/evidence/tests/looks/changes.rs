@@ -70,7 +70,7 @@ fn what_tools_and_checks_leave_behind_is_not_a_change() {
     world.write("target/debug/app", [0, 1, 2]);
     assert_eq!(change(&world, base), Change::none());
 
-    // A check made a report. It is no change, until somebody else writes to it.
+    // A check made a report. It does not count as a change until somebody else writes to it.
     let report = "<passed/>\n";
     world.write("report.xml", report);
     let content = evidence::hash(report.as_bytes());

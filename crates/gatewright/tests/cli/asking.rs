@@ -45,7 +45,7 @@ fn the_questions_of_a_worker_are_shown_and_answered_at_once() {
         assert!(shown.stdout.contains(words), "{words}\n{shown}");
     }
     assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
-    // Whoever asks what comes next reads the same list, and not the file of the worker.
+    // `next` prints the same list, and not the file of the worker.
     let next = run(&project, "next").succeeds();
     for told in [&shown, &next] {
         assert!(told.stdout.contains("size  How large?"), "{told}");

@@ -82,7 +82,7 @@ fn two_machines_join_see_each_other_and_leave() {
             .contains("linux, gpu")
     );
 
-    // Whoever joins again is the same machine.
+    // A machine that joins again is the same one.
     let again = json(fleet(
         &two,
         ["join", &address, "--name", "builder", "--json"],

@@ -170,7 +170,7 @@ fn a_signal_that_is_not_as_wanted_is_refused_with_one_line() {
             (|it| it["status"] = Value::Null, "/status"),
             (|it| it["status"] = json!("needs_input"), "questions"),
             (|it| it["timestamp"] = json!(7), "/timestamp"),
-            // Questions that nobody could answer are told to whoever asks them.
+            // The author of questions that nobody could answer hears of it.
             (
                 |it| {
                     it["status"] = json!("needs_input");

@@ -366,7 +366,7 @@ fn every_example_of_the_language_page_is_toml() {
         let project = Project::new(PROGRAM);
         project.write("example.toml", &block.text);
         let ran = project.run(["lint", "example.toml", "--json"]);
-        // A fragment is no whole definition, but it is TOML and knows only keys of the language.
+        // A fragment is not a whole definition, but it is TOML and knows only keys of the language.
         for code in [
             "GW-L104", "GW-L105", "GW-L110", "GW-L111", "GW-L113", "GW-L114",
         ] {

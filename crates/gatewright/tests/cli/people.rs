@@ -253,7 +253,7 @@ fn what_a_session_holds_is_a_persons_at_a_terminal() {
         says_one_line(run(&project, line), 1, &["GW-R66"]);
     }
     assert!(history(&project).contains("(unattended)"));
-    // Whoever looks is not in the way.
+    // Reading hinders nobody.
     run(&project, "status").succeeds();
     run(&project, "gc").succeeds();
     let ran = project.person(["cancel", "--reason", "enough"], "r-test\n");

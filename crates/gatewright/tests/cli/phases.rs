@@ -93,7 +93,7 @@ fn a_new_plan_of_an_agent_counts_before_what_was_given() {
         report(&project, "a", &failed);
     }
     assert_eq!(stage(&project), "planning");
-    // Why it failed is told in its own words, in the history and to whoever plans anew.
+    // The reason appears in its own words, in the history and in the briefing of the new plan.
     for line in ["history r-test", "next r-test", "status r-test"] {
         let told = run(&project, line).succeeds();
         assert!(told.stdout.contains("no compiler"), "{line}: {told}");
@@ -218,7 +218,7 @@ fn a_report_that_is_none_or_anothers_ends_no_phase() {
             run(&project, "retry r-test").succeeds();
         }
     }
-    // A report for another phase is none for this one, and a phase that is no name has no file.
+    // A report for another phase is none for this one, and a phase without a valid name has no file.
     for (id, expected) in [
         ("phase_1", "phase_0"),
         ("phase_9", "phase_9"),

@@ -131,7 +131,7 @@ fn a_file_goes_before_a_pipeline_of_its_name() {
     project.write("ansible", GOOD);
     let ran = run(&project, "test ansible").succeeds();
     assert_eq!(ran.stdout.lines().count(), 2, "{ran}");
-    // A folder of that name is no file of scenarios.
+    // A folder of that name is not a file of scenarios.
     project.write("phases/x.md", "x");
     run(&project, "test phases").succeeds();
     let ran = run(&project, "test ansibel").exits(3);

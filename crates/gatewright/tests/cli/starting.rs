@@ -226,7 +226,7 @@ fn the_project_is_found_from_every_subfolder_and_worktree() {
         let ran = Ran::from(command.output().unwrap()).succeeds();
         assert!(ran.stdout.contains(RUN), "{folder}\n{ran}");
     }
-    // Its files are looked at where it was started, wherever the command is typed.
+    // It looks for its files where it was started, wherever the command is typed.
     project.write("note.md", "Hello\n");
     let mut command = project.command(["report"]);
     command.current_dir(project.path().join("../other"));

@@ -47,7 +47,7 @@ fn one_interrupt_stops_cleanly_says_how_to_go_on_and_resume_finishes() {
 
 #[test]
 fn a_second_interrupt_ends_at_once_and_leaves_no_worker() {
-    // Whoever does not listen to signals is ended, too.
+    // An agent that ignores signals is killed, too.
     let deaf = format!("trap '' TERM INT HUP\n{LONG}");
     let world = World::with(ONE, &deaf);
     let run = world.begin(&world.line(""));
@@ -131,7 +131,7 @@ fn of_two_who_resume_at_once_one_goes_on() {
     let_go(&world);
     let mut codes: Vec<_> = both.map(|one| one.end().code).into_iter().collect();
     codes.sort_unstable();
-    // Whoever came when it was over found it completed.
+    // A command that came when it was over found it completed.
     assert!(
         codes == [Some(0), Some(1)] || codes == [Some(0), Some(0)],
         "{codes:?}"

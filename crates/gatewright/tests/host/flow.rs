@@ -55,7 +55,7 @@ fn the_whole_of_context_first_in_one_session() {
 
     assert_eq!(stage.place(), "EXECUTING running", "{}", stage.history());
     assert_eq!(stage.project.read("made.txt"), "made\n");
-    // What was said is handed on to whoever comes next.
+    // What was said is handed on to the next worker.
     let refiner = stage.model.told("GO-REFINE");
     assert!(refiner.contains("GATHERED: three files"), "{refiner}");
     let planner = stage.model.told("GO-PLAN");

@@ -81,7 +81,7 @@ fn steps_of_one_agent_are_named_and_begin_in_one_message() {
     assert!(stage.model.requests_of("GO-UNNAMED").is_empty());
     assert!(stage.model.requests_of("GO-EARLY").is_empty());
     assert!(!told.contains("GW-R27"), "{told}");
-    // Each is told what its own step leaves, whichever of the two the host started first.
+    // Each reads what its own step leaves, whichever of the two the host started first.
     for (worker, path) in [
         ("GO-LEFT", "parts/left.txt"),
         ("GO-RIGHT", "parts/right.txt"),

@@ -146,7 +146,7 @@ fn a_killed_session_is_succeeded_and_a_living_one_is_not() {
     ]);
     let first = stage.claude().begin("GO-MAIN: begin");
     stage.model.wait_until_held("never");
-    // While the first one lives, another one is told that the run is held.
+    // While the first one lives, another one reads that the run is held.
     let later = stage.claude().ask("GO-LATER").succeeds();
     assert_eq!(later.result(), "NOT MINE");
     assert!(!stage.model.told("GO-LATER").contains("`writing`"));

@@ -62,7 +62,7 @@ impl Worktrees {
 
     /// Notes how the files of a new worktree are, for a later one.
     pub(super) fn note_written(&self, name: &SafeName, dirs: &WorktreeDirs) {
-        // Without the notes the files are no spare.
+        // Without the notes the files do not count as a spare.
         let _ = fs::copy(self.records.stamps(name), self.records.written(name));
         let _ = copy_with_time(&dirs.git_dir.join("index"), &self.records.index(name));
     }

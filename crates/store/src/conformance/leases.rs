@@ -83,7 +83,7 @@ pub(super) fn the_lease_of_a_dead_holder_is_taken_at_once(open: Open<'_>) -> Che
     };
     let first = take("one", None)?;
     assert_eq!(take("two", Some(first.fence))?.fence.number, 2);
-    // Whoever saw the first one die knows nothing about the second.
+    // A process that saw the first one die knows nothing about the second.
     let refused = take("three", Some(first.fence));
     assert!(matches!(refused, Err(Error::Held { .. })), "{refused:?}");
     Ok(())

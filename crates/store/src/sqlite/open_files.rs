@@ -42,7 +42,7 @@ impl OpenFiles {
         let (log, index) = (log?, index?);
         let size = index.as_ref().map(Metadata::len);
         if let Some(size) = size.filter(|size| *size == 0 || !size.is_multiple_of(PIECE)) {
-            // Whoever is making it just now will find nothing in it either.
+            // A process that is making it just now finds nothing in it either.
             empty(folder, size.max(1))?;
         }
         Ok(Self {

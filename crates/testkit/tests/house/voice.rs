@@ -122,7 +122,7 @@ fn phrases(file: &File) -> Vec<String> {
     found
 }
 
-/// The text that people and agents read, line by line: doc comments and literals of Rust, and all of a
+/// The text that people and agents read, line by line: comments and literals of Rust, and all of a
 /// page, a prompt or a definition. The literals of tests quote others.
 fn prose(file: &File) -> Vec<(usize, String)> {
     let name = file.path.as_str();
@@ -137,18 +137,16 @@ fn prose(file: &File) -> Vec<(usize, String)> {
     if !file.is_rust() {
         return Vec::new();
     }
-    let docs = numbered.filter_map(|(text, line)| {
-        let text = text.trim_start();
-        let doc = text
-            .strip_prefix("///")
-            .or_else(|| text.strip_prefix("//!"))?;
-        Some((line, doc.to_owned()))
+    let comments = numbered.filter_map(|(text, line)| {
+        let comment = text.trim_start().strip_prefix("//")?;
+        let comment = comment.trim_start_matches(['/', '!']);
+        Some((line, comment.to_owned()))
     });
     let literals = file
         .literals()
         .into_iter()
         .filter(|_| !file.is_test() && !name.starts_with("crates/testkit/"));
-    docs.chain(literals).collect()
+    comments.chain(literals).collect()
 }
 
 /// Names in backticks are not prose.
@@ -202,6 +200,8 @@ pub(crate) const RULES: &[Rule] = &[Rule {
     broken: &[
         &[("crates/a/src/lib.rs", "/// Whoever asks.\nfn f() {}\n")],
         &[("crates/a/src/lib.rs", "//! It is looked at later.\n")],
+        &[("crates/a/src/lib.rs", "fn f() {\n    // Whoever asks.\n}\n")],
+        &[("crates/a/tests/all.rs", "// The person is told.\n")],
         &[(
             "crates/a/src/lib.rs",
             "const A: &str = \"the file is no JSON\";\n",
@@ -233,7 +233,7 @@ pub(crate) const RULES: &[Rule] = &[Rule {
         (
             "crates/a/src/lib.rs",
             "//! There is no run. It is no longer open. The answer is no, and `whoever` is a name.\n\
-                 // Whoever reads this.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
+                 // This is left of it.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
                  fn f() { mend(wants) }\n#[cfg(test)]\nmod tests {\n    const B: &str = \"mend\";\n}\n",
         ),
         ("crates/a/tests/all.rs", "const A: &str = \"is told\";\n"),

@@ -66,7 +66,7 @@ fn output_is_searched_forwards_backwards_and_around() {
     assert_eq!(at_cursor(&screen), "one Error");
     press(&mut screen, "N");
     assert_eq!(at_cursor(&screen), "five ERROR");
-    // Nothing is hidden by a search, and what is not there is told.
+    // Nothing is hidden by a search, and the screen says what it did not find.
     assert_eq!(screen.document().len(), 5);
     press(&mut screen, "/six⏎");
     assert!(screen.told.is_some());

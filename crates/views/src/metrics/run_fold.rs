@@ -159,7 +159,7 @@ impl<'a> RunFold<'a> {
             WorkResult::Dropped => ("dropped", false),
         };
         count(&mut figures.outcomes, word);
-        // Work that was dropped ended when somebody else did something: that is no time of its own.
+        // Work that was dropped ended when somebody else did something: that says nothing about its own time.
         if counts {
             figures.time.push(between(open.started_at, at));
         }

@@ -18,7 +18,7 @@ pub(super) fn folded(definition: &Definition, links: &Links, order: &Order) -> B
             is_escalation(definition, links, order, *place) || is_bad_end(definition, *place)
         })
         .collect();
-    // An end to which only chips lead is told of where they are.
+    // The chips name an end to which only they lead.
     let unreached: Vec<usize> = side
         .filter(|place| definition.stages[*place].work.as_end().is_some())
         .filter(|place| {

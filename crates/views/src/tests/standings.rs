@@ -88,7 +88,7 @@ fn a_known_worker_whose_conversation_goes_on_is_written_to() {
             What comes next:
             - use SendMessage to b-new to continue 'debugger'; if that worker is gone, call the Agent tool with subagent_type "debugger""#]],
     );
-    // A fresh conversation is wanted there, whoever is known.
+    // It needs a fresh conversation there, even of a known agent.
     let mut run = guarded("validating");
     knows(&mut run, "z-other", "validator", 9);
     check(

@@ -53,7 +53,7 @@ pub(super) fn join(
 ) -> Result<(), Failure> {
     let state = context.state()?;
     let address = Address::parse(&source.read()?)?;
-    // Whoever joins again stays the same machine.
+    // A machine that joins again stays the same one.
     let before = FleetMembership::load(&state).ok().flatten();
     let machine = match before {
         Some(before) => before.machine,
@@ -121,7 +121,7 @@ fn joined(address: &Address, joining: &Machine<'_>) -> Result<Option<Joined>, Fa
             fault: DatabaseFault::Forbidden | DatabaseFault::ReadOnly,
             ..
         }) => {
-            // Whoever may not even read is told so.
+            // A role that may not even read fails here, and says so.
             Postgres::open(address, Access::Read)?.runs(None)?;
             Ok(None)
         }

@@ -293,7 +293,7 @@ fn an_answer_that_a_hook_gave_or_that_nobody_recorded_does_not_count() {
         let ran = asked.goes_on("PreToolUse");
         assert_eq!(asked.chosen(), [""; 0], "{what}");
         assert!(ran.stdout.contains("gatewright answer"), "{what}: {ran}");
-        // The person is told once.
+        // The person reads it once.
         let ran = asked.goes_on("PreToolUse");
         assert!(!ran.stdout.contains("gatewright answer"), "{what}: {ran}");
     }

@@ -189,7 +189,7 @@ fn a_damaged_store_refuses_agents_and_lets_ordinary_tools_pass() {
 fn a_session_without_a_run_does_not_open_the_store() {
     let seat = Seat::installed();
     let state = seat.project.state();
-    // Whoever opened this would have something to say.
+    // A hook that opened this would fail.
     std::fs::write(state.join("gatewright.db"), b"no database").expect("written");
     for event in [
         "PostToolUse",

@@ -125,6 +125,6 @@ fn two_pipelines_with_the_same_slash_command_are_not_installed_together() {
         .replace("other        =", "same-other   =")
         .replace("other-answer =", "same-answer  =");
     installs(&seat.project, "same", &renamed);
-    // The same pipeline again is no other.
+    // The same pipeline again is not a second one.
     seat.project.run(["init", "other", "--yes"]).succeeds();
 }

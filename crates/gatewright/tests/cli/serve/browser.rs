@@ -144,7 +144,7 @@ fn no_page_scrolls_sideways_on_a_phone_and_no_page_breaks_its_own_rules() {
     let mut browser = Browser::start();
     let phone = json!({ "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": true });
     browser.call("Emulation.setDeviceMetricsOverride", phone);
-    // What the policy of the page forbids is told to the page itself.
+    // The page itself learns what its policy forbids.
     let listen = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective));";
     let script = json!({ "source": listen });
     browser.call("Page.addScriptToEvaluateOnNewDocument", script);

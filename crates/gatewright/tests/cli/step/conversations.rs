@@ -61,7 +61,7 @@ fn the_same_conversation_goes_on_by_its_exact_id() {
     assert!(!calls[0].contains("resume"), "{calls:?}");
     assert!(calls[1].ends_with(&format!("resume {ONE} -")), "{calls:?}");
     assert!(!calls.iter().any(|call| call.contains("--last")));
-    // Codex counts from the beginning of a conversation; each piece of work is told its own part.
+    // Codex counts from the beginning of a conversation; each piece of work reports its own part.
     let used: Vec<_> = world
         .history("ended")
         .iter()

@@ -177,7 +177,7 @@ fn two_steps_at_once_are_told_apart() {
         "touch \"$here/b.told\"",
     ]
     .join("\n");
-    // A count that two share is no count.
+    // A count that two share says nothing about either.
     world.codex(&script);
     let mut children = Vec::new();
     for _ in 0..2 {

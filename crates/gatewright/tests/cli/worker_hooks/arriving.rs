@@ -16,7 +16,7 @@ fn the_first_hook_of_a_worker_leaves_a_proof_that_they_live() {
         assert!(!seat.beside("arrived").exists());
         passes(&seat.hook(&started()));
         assert!(seat.beside("arrived").exists(), "{host:?}");
-        // Whoever comes and goes has done nothing yet.
+        // A session that comes and goes has done nothing yet.
         assert_eq!(seat.rules(), [""; 0]);
     }
 }
@@ -88,7 +88,7 @@ fn a_worker_in_a_project_that_is_always_on_begins_no_run() {
     passes(&seat.hook(&host.shell("ls")));
     passes(&seat.hook(&json!({"hook_event_name": "Stop", "stop_hook_active": false})));
     assert_eq!(runs(&seat), 1);
-    // A session that is no worker of ours begins one, as the pipeline wants it.
+    // A session that is not our worker begins one, as the pipeline says.
     let payload = seat.told(ONE, &started()).to_string();
     let begun = seat.raw_with("SessionStart", payload.as_bytes(), &[]);
     assert!(begun.stdout.contains("judging"), "{begun}");

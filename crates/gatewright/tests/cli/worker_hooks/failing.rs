@@ -78,7 +78,7 @@ fn a_worker_that_was_left_behind_does_nothing_and_settles_nothing() {
         seat.is_left_behind();
         is_refused(host, &seat.hook(&host.shell("ls -l")), "R22");
         passes(&seat.hook(&host.used("Bash", &json!({}))));
-        // What becomes of its work is for whoever goes on with the run.
+        // The process that goes on with the run decides about its work.
         assert_eq!(seat.rules(), ["R41", "R21"], "{host:?}");
     }
 }

@@ -68,7 +68,7 @@ fn a_worker_that_strays_is_told_at_once_and_put_right_is_told_nothing() {
         // Claude Code hands such a word on to the model; of the others that is not known.
         assert_eq!(ran.code, Some(0), "{ran}");
         assert_eq!(told.contains("GW-R38"), host == Host::Claude, "{ran}");
-        // Whoever only looks has changed nothing.
+        // A worker that only looks has changed nothing.
         let read = match host {
             Host::Claude => "Read",
             Host::Codex => "view_image",

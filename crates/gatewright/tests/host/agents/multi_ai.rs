@@ -161,7 +161,7 @@ fn a_request_becomes_reviewed_and_tested_code() {
     let ran = world.resume().succeeds();
     assert!(ran.stdout.contains("r-test completed"), "{ran}");
 
-    // Whoever goes on does so in its own conversation, with all that was said in it.
+    // Each that goes on does so in its own conversation, with all that was said in it.
     for (actor, earlier) in [
         (GATHERER, "I HAVE A QUESTION"),
         (PLANNER, "DRAFTED"),

@@ -45,7 +45,7 @@ fn context_first_asks_nothing_needless() {
         .ask("Write a script that says hello (GO-MAIN)")
         .succeeds();
     assert_eq!(denied(&session), [""; 0]);
-    // What one found is told to the next, with the task.
+    // The next one gets what the first one found, with the task.
     let refiner = stage.model.told("GO-REFINE");
     assert!(
         refiner.contains("GATHERED: there is no script yet"),

@@ -280,7 +280,7 @@ fn todo_write_sync() {
     claude.ask(&format!("/delegate {TASK} ({MAIN})")).succeeds();
     assert_eq!(stage.place(), "complete completed", "{}", stage.history());
     let told = stage.model.told(MAIN);
-    // The session is told the list as the run knows it, after every phase.
+    // The session gets the list as the run knows it, after every phase.
     for expected in [
         "[pending] phase_0: Create calculator module\n  [pending] phase_1: Write and run tests",
         "[completed] phase_0: Create calculator module\n  [pending] phase_1: Write and run tests",
@@ -347,7 +347,7 @@ fn todo_write_sync_with_the_older_tool() {
 
 #[test]
 fn hook_trigger() {
-    // Claude Code calls our hook after each agent, whoever asked for it, and only the phase's own end
+    // Claude Code calls our hook after each agent, no matter who asked for it, and only the phase's own end
     // changes the workflow.
     let stage = stage(
         [

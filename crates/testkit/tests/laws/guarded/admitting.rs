@@ -207,7 +207,7 @@ fn work_of_a_stage_that_was_left_is_another_kind_of_work() {
                 "allow R10 | admitted d1 alpha-writer",
             ),
             ("typed: skip done", "done R67 | overridden done, to judging"),
-            // Whoever begins now may be the one that was called for the stage before.
+            // The worker that begins now may be the one that was called for the stage before.
             ("ask alpha-writer call B", "refuse R27 | refused"),
             ("begins w1 alpha-writer", "done R41 | began d1 w1"),
             (

@@ -109,7 +109,7 @@ fn a_person_takes_what_they_changed() {
             "person: answer yes",
             "done R60 | answered yes, approved, to building",
         ),
-        // Whoever works next reads the person's text, in its place.
+        // The next worker reads the person's text, in its place.
         ("ask builder call B", "allow R10 | admitted d2 builder"),
     ]);
     let world = tell(PLANNED, &lines, &engine::decide).unwrap_or_else(|wrong| panic!("{wrong}"));

@@ -174,7 +174,7 @@ fn a_hollow_worker_is_not_sent_back() {
             ),
         ],
     );
-    // A reply wants no tool.
+    // A reply needs no tool.
     let replies = FLOW.replace(
         "path   = \"out/draft.md\"\nformat = \"text\"",
         "from = \"reply\"",
@@ -242,7 +242,7 @@ fn an_old_artifact_is_none() {
             ("begins w3 alpha-writer", "done R41 | began d3 w3"),
             ("tool Read by w3 alpha-writer", "allow R21 | worked d3"),
             ("stopping w3", "hold R35 | sent back d3"),
-            // Whoever writes the same once more has written it.
+            // A worker that writes the same once more has written it.
             ("rewrite draft", ""),
             (
                 "stopping w3",

@@ -46,7 +46,7 @@ fn remarks_and_what_nobody_judged_leave_a_line_and_move_nothing() {
             ("remark the turn failed", "done R99 | noted"),
             ("unevaluated a stop", "done R100 | unevaluated"),
             ("leaves", "done R02 | detached s1"),
-            // It is told late, and the run must show it all the same.
+            // It arrives late, and the run must show it all the same.
             ("unevaluated a stop", "done R100 | unevaluated"),
             ("remark the turn failed", "done R04"),
             ("# in writing, running", ""),

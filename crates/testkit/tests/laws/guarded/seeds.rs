@@ -67,7 +67,7 @@ fn judging(lines: &[(&str, &str)]) {
     check(FLOW, &lines);
 }
 
-// Seed 000: «NOT APPROVED» holds the word «APPROVED», and completed the pipeline.
+// Seed 000: "NOT APPROVED" holds the word "APPROVED", and completed the pipeline.
 #[test]
 fn not_approved_is_no_approval() {
     judging(&[
@@ -366,7 +366,7 @@ fn approvals_of_two_trees_are_no_approval() {
     );
 }
 
-// Seed 003: two of three reviewers said «rejected», and a later version counted that as approval.
+// Seed 003: two of three reviewers said "rejected", and a later version counted that as approval.
 #[test]
 fn what_a_reviewer_says_is_an_approval_or_it_is_none() {
     for word in ["rejected", "APPROVED", "approved!", "not approved", "lgtm"] {

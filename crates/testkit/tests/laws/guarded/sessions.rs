@@ -156,7 +156,7 @@ fn a_run_is_taken_over_only_from_a_session_that_is_gone() {
             "s2: ask alpha-writer call B",
             "allow R10 | admitted d2 alpha-writer",
         ),
-        // The earlier one comes back, and is told.
+        // The earlier one comes back, and hears of it.
         ("arrives process 101", "refuse R03"),
         ("stop", "done R04"),
     ]);

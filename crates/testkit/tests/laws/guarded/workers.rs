@@ -59,7 +59,7 @@ fn a_worker_of_ours_is_tied_by_its_call_and_never_by_its_name() {
                 "engine: ask builder call step-2 step b",
                 "allow R10 | admitted d2 b",
             ),
-            // Whoever this is, it is not the first that has no worker yet.
+            // This is not the first that has no worker yet.
             (
                 "engine: tool Read by claude:2 builder",
                 "refuse R22 | refused",
