@@ -106,5 +106,6 @@ pub use shell_words::shell_words;
 pub use stage::*;
 pub use status::{is_over, is_stale, is_unused, status};
 pub use steps::usable_steps;
+pub use transition::edge_targets;
 pub use usage::Usage;
 pub use view::{LoopView, Readers, Removed, TextOrParam, View, ViewFormat, ViewTemplate};

@@ -22,7 +22,7 @@ use crate::routing::{change_to_choose, change_to_keep, needs_base};
 use crate::run::{BindingState, Dispatch, Duty, Process, Run, TreeAccess};
 use crate::stage::{FieldOf, Leaves, Questions, Stage, Work, Writes};
 use crate::status::is_completed;
-use crate::transition::targets;
+use crate::transition::edge_targets;
 
 /// The evidence that is needed before this event can be judged.
 pub fn needs(pipeline: &Pipeline, run: &Run, event: &Event) -> Needs {
@@ -430,7 +430,7 @@ fn leads_to(
             .count
             .as_ref()
             .and_then(|counter| definition.counters.get(counter));
-        targets(definition, edge, resume).iter().any(&is_one)
+        edge_targets(definition, edge, resume).iter().any(&is_one)
             || full.is_some_and(|counter| is_one(&counter.then))
     })
 }

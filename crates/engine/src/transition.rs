@@ -8,7 +8,7 @@ use crate::run::Resume;
 use crate::stage::{Edge, Stage, Target};
 
 /// Where an edge can lead, ignoring counters: one stage, or one for each choice of a parameter.
-pub(crate) fn targets(
+pub fn edge_targets(
     definition: &Definition,
     edge: &Edge,
     resume: Option<&Resume>,

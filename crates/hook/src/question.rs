@@ -282,11 +282,11 @@ fn note_whole(
     let by = guarded.person();
     let request = request(guarded.workspace, opened, found)?;
     let edited = if found.takes_edits() {
-        commit::preview(guarded.workspace, opened, &by, &answers::edits_taken())?
+        commit::decide_on_copy(guarded.workspace, opened, &by, &answers::edits_taken())?.opened
     } else {
         opened.clone()
     };
-    let after = commit::preview(guarded.workspace, &edited, &by, &request)?;
+    let after = commit::decide_on_copy(guarded.workspace, &edited, &by, &request)?.opened;
     let standing = views::session_prompt(&after.pipeline, after.run());
     Ok(Answer::for_model(format!(
         "The answer counts with your next step, when the host has recorded that the person gave it. \

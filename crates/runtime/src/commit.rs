@@ -225,30 +225,6 @@ pub fn decide_on_copy(
     })
 }
 
-/// The run as it would be after this request. Nothing is stored.
-pub fn preview(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
-    by: &Who,
-    request: &Request,
-) -> Result<OpenRun, Failure> {
-    let signed = Signed {
-        by,
-        at: clock::now(),
-        key: None,
-    };
-    let proposal = Proposal::new(opened, signed, request);
-    let looked = proposal.look(workspace, opened)?;
-    let mut after = opened.clone();
-    for entry in proposal.decide(opened, &looked).entries {
-        match engine::apply(Some(after.stored.run.clone()), &entry) {
-            Ok(run) => Rc::make_mut(&mut after.stored).run = run,
-            Err(_) => return Ok(opened.clone()),
-        }
-    }
-    Ok(after)
-}
-
 /// One attempt at something that is no longer needed if another process was faster.
 pub fn try_once(
     workspace: &mut Workspace<'_>,

@@ -173,8 +173,8 @@ pub fn forget(state: &State, is_there: impl Fn(&RunId) -> bool) {
 /// Session and project files that are unreadable: each blocks agents somewhere.
 pub fn damaged_files(state: &State) -> Vec<PathBuf> {
     // Each file has the name of what it is about.
-    type Place = fn(&State, &Value) -> Option<PathBuf>;
-    let kinds: [(&str, Place); 2] = [
+    type PathOf = fn(&State, &Value) -> Option<PathBuf>;
+    let kinds: [(&str, PathOf); 2] = [
         (SESSIONS, |state, value| {
             Some(session_file(state, &parse_session(value)?.session))
         }),

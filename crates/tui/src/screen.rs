@@ -133,6 +133,22 @@ pub(crate) enum Mode {
     Reading(Pager),
 }
 
+impl Mode {
+    /// The text that a person reads now, if the keys move in it.
+    fn open_pager(&mut self) -> Option<&mut Pager> {
+        match self {
+            Self::Reading(pager) => Some(pager),
+            Self::Normal
+            | Self::Help
+            | Self::Filter
+            | Self::Search { .. }
+            | Self::Command { .. }
+            | Self::Answer { .. }
+            | Self::Confirm { .. } => None,
+        }
+    }
+}
+
 /// An answer that a person is typing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerDraft {

@@ -1,6 +1,6 @@
 //! Flow: what every path to a stage has written, and what a person has approved on every path.
 
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -327,38 +327,9 @@ fn way_without(graph: &StageGraph<'_>, goal: usize, wanted: &Certain) -> String 
         let here: Known = before.then(|| wanted.clone()).into_iter().collect();
         across(graph, link, &here, &asked).contains(wanted)
     };
-    let mut came: BTreeMap<(usize, bool), Option<(usize, bool)>> =
-        starts.iter().map(|start| (*start, None)).collect();
-    let mut queue = VecDeque::from(starts);
-    while let Some((node, before)) = queue.pop_front() {
-        for (at, link) in graph.links_from(node) {
-            let state = (link.to, holds(link, before));
-            if came.contains_key(&state) {
-                continue;
-            }
-            came.insert(state, Some((at, before)));
-            if state == (goal, false) {
-                return graph.describe(&walked(graph, &came, state));
-            }
-            queue.push_back(state);
-        }
-    }
-    String::from("(unknown)")
-}
-
-fn walked(
-    graph: &StageGraph<'_>,
-    came: &BTreeMap<(usize, bool), Option<(usize, bool)>>,
-    goal: (usize, bool),
-) -> Vec<usize> {
-    let mut path = Vec::new();
-    let mut state = goal;
-    while let Some(Some((link, before))) = came.get(&state) {
-        path.push(*link);
-        state = (graph.links[*link].from, *before);
-    }
-    path.reverse();
-    path
+    let is_goal = |node: usize, certain: bool| node == goal && !certain;
+    let path = graph.shortest_with(starts, is_goal, |link, before| Some(holds(link, before)));
+    path.map_or_else(|| String::from("(unknown)"), |path| graph.describe(&path))
 }
 
 /// An answer can approve only what exists.

@@ -1,6 +1,7 @@
 //! The graph of a definition: every stage once for each possible target of `@interrupted` and each set of
 //! routes that took the run a shorter way.
 
+use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +17,7 @@ use crate::problem::{CheckRule, Problem};
 use crate::route::RouteRule;
 use crate::run::Resume;
 use crate::stage::{Edge, End, Stage, Target, Way, Work};
-use crate::transition::{resume_at, targets};
+use crate::transition::{edge_targets, resume_at};
 
 pub(super) struct StageGraph<'a> {
     pub definition: &'a Definition,
@@ -59,6 +60,9 @@ pub(super) enum LinkKind {
     /// The change has outgrown the rule of a route: its longer way.
     Outgrown,
 }
+
+/// By which link a search came to a node in a state, and with which state before it; a start has none.
+type CameBy<S> = BTreeMap<(usize, S), Option<(usize, S)>>;
 
 impl<'a> StageGraph<'a> {
     /// Everything that can be reached from the start.
@@ -153,32 +157,44 @@ impl<'a> StageGraph<'a> {
         goal: impl Fn(usize) -> bool,
         usable: impl Fn(&Link<'a>) -> bool,
     ) -> Option<Vec<usize>> {
-        let mut came: BTreeMap<usize, Option<usize>> = BTreeMap::new();
-        let mut queue: VecDeque<usize> = VecDeque::new();
-        for node in from {
-            came.insert(node, None);
-            queue.push_back(node);
-        }
-        while let Some(node) = queue.pop_front() {
-            for (at, link) in self.links_from(node).filter(|(_, link)| usable(link)) {
-                if goal(link.to) {
-                    return Some(self.backwards(&came, at));
+        let starts = from.into_iter().map(|node| (node, ()));
+        let step = |link: &Link<'a>, ()| usable(link).then_some(());
+        self.shortest_with(starts, |node, ()| goal(node), step)
+    }
+
+    /// The same with a state that each link changes. A link that cannot be taken leads to none.
+    pub(super) fn shortest_with<S: Copy + Ord>(
+        &self,
+        starts: impl IntoIterator<Item = (usize, S)>,
+        goal: impl Fn(usize, S) -> bool,
+        step: impl Fn(&Link<'a>, S) -> Option<S>,
+    ) -> Option<Vec<usize>> {
+        let mut queue: VecDeque<(usize, S)> = starts.into_iter().collect();
+        let mut came: CameBy<S> = queue.iter().map(|start| (*start, None)).collect();
+        while let Some((node, before)) = queue.pop_front() {
+            for (at, link) in self.links_from(node) {
+                let Some(after) = step(link, before) else {
+                    continue;
+                };
+                if goal(link.to, after) {
+                    return Some(self.backwards(&came, (at, before)));
                 }
-                if let alloc::collections::btree_map::Entry::Vacant(free) = came.entry(link.to) {
-                    free.insert(Some(at));
-                    queue.push_back(link.to);
+                if let Entry::Vacant(free) = came.entry((link.to, after)) {
+                    free.insert(Some((at, before)));
+                    queue.push_back((link.to, after));
                 }
             }
         }
         None
     }
 
-    fn backwards(&self, came: &BTreeMap<usize, Option<usize>>, last: usize) -> Vec<usize> {
-        let mut path = Vec::from([last]);
-        let mut at = self.links[last].from;
-        while let Some(Some(link)) = came.get(&at) {
-            path.push(*link);
-            at = self.links[*link].from;
+    fn backwards<S: Copy + Ord>(&self, came: &CameBy<S>, last: (usize, S)) -> Vec<usize> {
+        let mut path = Vec::new();
+        let mut next = Some(last);
+        while let Some((link, before)) = next {
+            path.push(link);
+            let from = (self.links[link].from, before);
+            next = came.get(&from).copied().flatten();
         }
         path.reverse();
         path
@@ -238,7 +254,7 @@ fn arrivals(
         .filter(|_| edge.to != Target::Interrupted);
     let declared = counter.and_then(|counter| definition.counters.get(counter));
     let always_full = declared.is_some_and(|counter| counter.max == Amount::Fixed(0));
-    for to in targets(definition, edge, node.resume.as_ref()) {
+    for to in edge_targets(definition, edge, node.resume.as_ref()) {
         for name in node.stage.delivers(way.outcome()) {
             let declared = definition.artifacts.get(name);
             let approved = declared.and_then(|artifact| artifact.approved.as_ref());

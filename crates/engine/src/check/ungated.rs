@@ -3,7 +3,6 @@
 //!
 //! The engine would send such a run back to its gate for ever, so lint refuses the definition.
 
-use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,27 +24,13 @@ enum Tree {
     Changed,
 }
 
-type State = (usize, Tree);
-
 pub(super) fn check(graph: &StageGraph<'_>) -> Option<Problem> {
     let starts = graph.starts.iter().map(|start| (*start, Tree::Ungated));
-    let mut came: BTreeMap<State, Option<(usize, Tree)>> =
-        starts.clone().map(|start| (start, None)).collect();
-    let mut queue: VecDeque<State> = starts.collect();
-    while let Some((node, tree)) = queue.pop_front() {
-        for (at, link) in graph.links_from(node) {
-            let state = (link.to, across(graph.nodes[node].stage, link, tree));
-            if came.contains_key(&state) {
-                continue;
-            }
-            came.insert(state, Some((at, tree)));
-            if state.1 == Tree::Changed && completes(graph.nodes[link.to].stage) {
-                return Some(problem(graph, &walked(graph, &came, state)));
-            }
-            queue.push_back(state);
-        }
-    }
-    None
+    let is_goal =
+        |node: usize, tree: Tree| tree == Tree::Changed && completes(graph.nodes[node].stage);
+    let step = |link: &Link<'_>, tree: Tree| Some(across(graph.nodes[link.from].stage, link, tree));
+    let path = graph.shortest_with(starts, is_goal, step)?;
+    Some(problem(graph, &path))
 }
 
 /// A promised gate after which every way to the end leads through a worker that may change the tree.
@@ -123,21 +108,6 @@ fn may_write(stage: &Stage) -> bool {
         Work::Agent(_) | Work::Open(_) | Work::Steps(_) | Work::Review(_) => !restricted,
         Work::Check(_) | Work::Ask(_) | Work::Route(_) | Work::End(_) => false,
     }
-}
-
-fn walked(
-    graph: &StageGraph<'_>,
-    came: &BTreeMap<State, Option<(usize, Tree)>>,
-    goal: State,
-) -> Vec<usize> {
-    let mut path = Vec::new();
-    let mut state = goal;
-    while let Some(Some((link, before))) = came.get(&state) {
-        path.push(*link);
-        state = (graph.links[*link].from, *before);
-    }
-    path.reverse();
-    path
 }
 
 fn problem(graph: &StageGraph<'_>, path: &[usize]) -> Problem {

@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::run::{Gate, Resume, Standing};
 use crate::stage::{Edge, Target, Work};
 use crate::status::is_completed;
-use crate::transition::{resume_at, targets};
+use crate::transition::{edge_targets, resume_at};
 
 /// How often the run returns to a stale gate by itself before a person is asked.
 const MOST_STALE_RETURNS: u32 = 2;
@@ -116,7 +116,7 @@ fn wanted(draft: &Draft<'_>, edge: &Edge) -> Option<StageName> {
         Target::Param(param) => chosen(draft, param),
         Target::Stage(_) | Target::Interrupted => {
             let resume = draft.run.position.resume.as_ref();
-            targets(draft.pipeline.definition(), edge, resume)
+            edge_targets(draft.pipeline.definition(), edge, resume)
                 .into_iter()
                 .next()
         }

@@ -88,7 +88,10 @@ pub(super) fn all(definition: &Definition) -> Vec<Transition> {
 fn along(definition: &Definition, stage: &Stage, way: Way<'_>, edge: &Edge) -> Vec<Transition> {
     let (cause, targets) = match &edge.to {
         Target::Interrupted => (MoveCause::Interrupted, returns(definition, &stage.name)),
-        Target::Stage(_) | Target::Param(_) => (MoveCause::Edge, targets(definition, edge)),
+        Target::Stage(_) | Target::Param(_) => (
+            MoveCause::Edge,
+            engine::edge_targets(definition, edge, None),
+        ),
     };
     let moved = |to: &StageName, cause: MoveCause| Transition::Move {
         from: stage.name.clone(),
@@ -122,24 +125,6 @@ fn asked_about<'d>(
         })
 }
 
-/// The targets of an edge: a stage, or one for each choice of a parameter.
-fn targets(definition: &Definition, edge: &Edge) -> Vec<StageName> {
-    match &edge.to {
-        Target::Stage(stage) => vec![stage.clone()],
-        Target::Interrupted => Vec::new(),
-        Target::Param(param) => {
-            let choices = definition
-                .params
-                .get(param)
-                .map(|param| param.choices.as_slice());
-            let stages = choices.unwrap_or_default().iter();
-            stages
-                .filter_map(|choice| StageName::parse(choice).ok())
-                .collect()
-        }
-    }
-}
-
 /// Where `@interrupted` can lead from this stage: to the target that a full counter blocked, or
 /// back to where the run came from.
 fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
@@ -147,9 +132,9 @@ fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
     for from in &definition.stages {
         for (way, edge) in from.edges() {
             if asked_about(definition, from, way).any(|(_, then)| then == stage) {
-                all.extend(targets(definition, edge));
+                all.extend(engine::edge_targets(definition, edge, None));
             }
-            if targets(definition, edge).contains(stage) {
+            if engine::edge_targets(definition, edge, None).contains(stage) {
                 all.push(from.name.clone());
             }
             let counter = edge
@@ -157,7 +142,7 @@ fn returns(definition: &Definition, stage: &StageName) -> Vec<StageName> {
                 .as_ref()
                 .and_then(|counter| definition.counters.get(counter));
             if counter.is_some_and(|counter| counter.then == *stage) {
-                all.extend(targets(definition, edge));
+                all.extend(engine::edge_targets(definition, edge, None));
             }
         }
     }

@@ -92,16 +92,18 @@ impl Screen {
         self.pager().map_or(&self.output_view, |pager| &pager.view)
     }
 
+    /// The cursor in the open text, or in the document.
+    pub(super) fn document_cursor(&mut self) -> &mut usize {
+        match self.mode.open_pager() {
+            Some(pager) => &mut pager.cursor,
+            None => &mut self.cursor,
+        }
+    }
+
     fn text_view_mut(&mut self) -> &mut TextView {
-        match &mut self.mode {
-            Mode::Reading(pager) => &mut pager.view,
-            Mode::Normal
-            | Mode::Help
-            | Mode::Filter
-            | Mode::Search { .. }
-            | Mode::Command { .. }
-            | Mode::Answer { .. }
-            | Mode::Confirm { .. } => &mut self.output_view,
+        match self.mode.open_pager() {
+            Some(pager) => &mut pager.view,
+            None => &mut self.output_view,
         }
     }
 
@@ -140,16 +142,8 @@ impl Screen {
     /// Another layout has another number of lines.
     fn keep_cursor(&mut self) {
         let last = self.document().len().saturating_sub(1);
-        match &mut self.mode {
-            Mode::Reading(pager) => pager.cursor = pager.cursor.min(last),
-            Mode::Normal
-            | Mode::Help
-            | Mode::Filter
-            | Mode::Search { .. }
-            | Mode::Command { .. }
-            | Mode::Answer { .. }
-            | Mode::Confirm { .. } => self.cursor = self.cursor.min(last),
-        }
+        let cursor = self.document_cursor();
+        *cursor = (*cursor).min(last);
     }
 
     fn begin_search(&mut self) {
@@ -226,16 +220,7 @@ impl Screen {
         let marked = of_source().find(|line| !line.1.marks.is_empty());
         let place = marked.or_else(|| of_source().next()).map_or(0, |it| it.0);
         self.follows = false;
-        match &mut self.mode {
-            Mode::Reading(pager) => pager.cursor = place,
-            Mode::Normal
-            | Mode::Help
-            | Mode::Filter
-            | Mode::Search { .. }
-            | Mode::Command { .. }
-            | Mode::Answer { .. }
-            | Mode::Confirm { .. } => self.cursor = place,
-        }
+        *self.document_cursor() = place;
     }
 
     /// Scrolls a line that is not wrapped so far that the match shows.

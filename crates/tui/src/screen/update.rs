@@ -98,16 +98,7 @@ impl Screen {
     pub(super) fn move_in_document(&mut self, by: isize) {
         self.follows = false;
         let last = self.document().len().saturating_sub(1);
-        let cursor = match &mut self.mode {
-            Mode::Reading(pager) => &mut pager.cursor,
-            Mode::Normal
-            | Mode::Help
-            | Mode::Filter
-            | Mode::Search { .. }
-            | Mode::Command { .. }
-            | Mode::Answer { .. }
-            | Mode::Confirm { .. } => &mut self.cursor,
-        };
+        let cursor = self.document_cursor();
         *cursor = (*cursor).min(last).saturating_add_signed(by).min(last);
     }
 
