@@ -266,7 +266,7 @@ fn judge(
         Ok(verdict)
     });
     let look = match verdict {
-        Ok(Told {
+        Ok(ArtifactFields {
             word,
             commands,
             reason,
@@ -306,7 +306,7 @@ fn refused(reason: String) -> ArtifactLook {
 
 /// What an artifact says.
 #[derive(Default)]
-struct Told {
+struct ArtifactFields {
     /// The word of its outcome field.
     word: Option<String>,
     commands: Vec<Vec<String>>,
@@ -314,7 +314,7 @@ struct Told {
 }
 
 /// What it says, or a reason that tells the worker what to write.
-type Verdict = Result<Told, String>;
+type Verdict = Result<ArtifactFields, String>;
 
 fn validate(
     kept: &str,
@@ -328,7 +328,7 @@ fn validate(
         )));
     }
     let value = match &artifact.format {
-        Format::Text => return Ok(Ok(Told::default())),
+        Format::Text => return Ok(Ok(ArtifactFields::default())),
         Format::Bundle => bundle::front_matter(kept),
         Format::Json { schema: None } => json_value(kept),
         Format::Json {
@@ -346,7 +346,7 @@ fn validate(
     Ok(value.and_then(|value| {
         let word = fields(&value, artifact)?;
         equal(&value, need, looking)?;
-        Ok(Told {
+        Ok(ArtifactFields {
             word,
             commands: commands(&value, need, looking)?,
             reason: own_reason(&value, artifact),

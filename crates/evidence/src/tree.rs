@@ -9,7 +9,7 @@ mod cache;
 mod former;
 mod listing;
 mod litter;
-mod made;
+mod made_by_check;
 mod manifest;
 mod naming;
 mod objects;
@@ -32,7 +32,7 @@ use cache::{Cache, LastLook};
 use listing::{Begun, Listed, Listing, Standing};
 use litter::Litter;
 pub use litter::is_cache;
-pub(crate) use made::around;
+pub(crate) use made_by_check::around;
 use manifest::{EntryKind, ManifestLine};
 pub use manifest::{TreeFile, changed, files_of};
 use naming::Naming;
@@ -190,7 +190,7 @@ impl Snapshot {
         };
         let line = ManifestLine::new(kind, hash, file.path);
         if !file.standing.is_source() {
-            if made::is_as_left(&line, run) {
+            if made_by_check::is_as_left(&line, run) {
                 return;
             }
             self.untracked.insert(line.path.clone());

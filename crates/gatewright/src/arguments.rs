@@ -7,7 +7,7 @@ use crate::output::Color;
 
 /// What every command takes.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Everywhere {
+pub(crate) struct GlobalArguments {
     /// Print results as JSON
     #[arg(long, global = true)]
     pub json: bool,

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::arguments::Everywhere;
+use crate::arguments::GlobalArguments;
 use crate::commands::{
     adopt, answer, bypass, cancel, caps, check, checkpoint, completions, deliver, demo, diff,
     doctor, dry_run, exit_codes, export, finish, fleet, fork, gc, graph, help, history, import,
@@ -24,7 +24,7 @@ use crate::exit::Exit;
 #[command(disable_help_subcommand = true)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    pub everywhere: Everywhere,
+    pub everywhere: GlobalArguments,
     #[command(subcommand)]
     pub command: Command,
 }

@@ -11,7 +11,7 @@ use runtime::state::State;
 use super::claims::Claims;
 use super::host::{FORMAT, PLUGIN, TITLE};
 use super::program::OurProgram;
-use super::settings_faults::Ground;
+use super::settings_faults::HookInstallation;
 use super::settings_files::{self, HostSettingsFile};
 
 /// Why our hooks no longer work with the current settings; `None` if they do.
@@ -28,7 +28,7 @@ pub fn hooks_gone(
     if let Some(place) = places.iter().find(|place| disables(place)) {
         return Some(format!("{} disables all hooks", place.path.display()));
     }
-    let ground = Ground::new(environment, &program, &places);
+    let ground = HookInstallation::new(environment, &program, &places);
     if let Some(harm) = harm(&places, &program, &ground, changed) {
         return Some(harm);
     }
@@ -54,7 +54,7 @@ pub fn hooks_gone(
 fn harm(
     places: &[HostSettingsFile],
     program: &OurProgram,
-    ground: &Ground<'_>,
+    ground: &HookInstallation<'_>,
     changed: Option<&str>,
 ) -> Option<String> {
     places.iter().find_map(|place| {

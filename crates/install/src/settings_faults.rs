@@ -19,14 +19,14 @@ const IN_SHELL: [&str; 2] = ["BASH_ENV", "ENV"];
 const CALL: &str = "GATEWRIGHT_CALL";
 
 /// The installation that a settings file may harm.
-pub(crate) struct Ground<'a> {
+pub(crate) struct HookInstallation<'a> {
     environment: &'a Environment,
     program: &'a OurProgram,
     /// Does a shell start the hooks, and look for our program on the PATH?
     is_by_name: bool,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> HookInstallation<'a> {
     pub(crate) fn new(
         environment: &'a Environment,
         program: &'a OurProgram,
@@ -131,7 +131,7 @@ mod tests {
         let variables = variables.map(|(name, value)| (name.into(), value.into()));
         let environment = Environment::new(variables);
         let program = OurProgram::of_process(&environment).unwrap();
-        let ground = Ground {
+        let ground = HookInstallation {
             environment: &environment,
             program: &program,
             is_by_name: false,

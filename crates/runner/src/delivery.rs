@@ -3,7 +3,7 @@
 //! Each part can be repeated. What fails leaves the run completed, with the reason in its history.
 
 mod commit;
-mod kept;
+mod keep_work;
 mod outward;
 mod texts;
 
@@ -19,7 +19,7 @@ use runtime::{find_run, run_branch, state, undelivered};
 use crate::engine_event;
 use crate::lease::Lease;
 use crate::run_place::Checkout;
-pub use kept::{keep_ended, keep_work, tell_left};
+pub use keep_work::{keep_ended, keep_work, tell_left};
 use outward::{Outward, Request, RequestText};
 use texts::Texts;
 
@@ -114,7 +114,7 @@ pub(crate) fn deliver_under(
     match due.place {
         Some(_) => due.deliver(workspace, lease),
         None => {
-            kept::keep_under(workspace, lease, run)?;
+            keep_work::keep_under(workspace, lease, run)?;
             Ok(settled(workspace, &due.opened))
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn tell(
     if targets.is_empty() || !notify::is_worth_a_notice(status) {
         return Ok(());
     }
-    let mut told = Told::read(&workspace.state, run, event(opened, status));
+    let mut told = NotifiedTargets::read(&workspace.state, run, event(opened, status));
     for target in targets {
         let name = evidence::hash(target.as_bytes()).to_string();
         let Some(parsed) = NotifyTarget::parse(&target).ok() else {
@@ -71,12 +71,12 @@ fn event(opened: &OpenRun, status: &Status) -> String {
 
 /// Who was told of the latest event of a run. The targets may hold secrets, so only their hashes are kept.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct NotifiedTargets {
     event: String,
     targets: Vec<String>,
 }
 
-impl Told {
+impl NotifiedTargets {
     fn read(state: &State, run: &RunId, event: String) -> Self {
         let text = fs::read_to_string(path(state, run)).unwrap_or_default();
         let told: Option<Self> = serde_json::from_str(&text).ok();
@@ -110,7 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = State::new(folder.path().to_owned());
         let run = RunId::parse("r-1").unwrap();
-        let read = |event: &str| Told::read(&state, &run, event.to_owned());
+        let read = |event: &str| NotifiedTargets::read(&state, &run, event.to_owned());
         let stored = r#"{"event":"e","targets":["t1","t2"]}"#;
         let mut told = read("e");
         assert!(told.targets.is_empty());

@@ -55,7 +55,7 @@ use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
 pub use refs::{HeadLog, RefState};
 use scratch::Scratch;
-use tree_commit::{Also, TreeCommit};
+use tree_commit::{ForcedPaths, TreeCommit};
 
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
@@ -215,7 +215,7 @@ impl Worktrees {
         let tree_commit = TreeCommit {
             project: &repository.project(dirs),
             stamps: &self.stamps_of(repository, worktree),
-            also: Also::TheseAndParent(carried.collect()),
+            also: ForcedPaths::TheseAndParent(carried.collect()),
             parents,
             about: format!("what {} left", worktree.name),
         };
@@ -284,7 +284,7 @@ impl Worktrees {
             let tree_commit = TreeCommit {
                 project: &repository.project(&here),
                 stamps: &stamps,
-                also: Also::These(carried.collect()),
+                also: ForcedPaths::These(carried.collect()),
                 parents: repository.head(&here)?.into_iter().collect(),
                 about: format!("what {called} begins with"),
             };

@@ -13,4 +13,4 @@ pub use background::{lock, wake};
 pub use log::ShippingLog;
 pub use pass::{Passed, Shipper};
 pub use position::{Halt, forget_positions, halt_of};
-pub use watch::{IDLE, Told, Watch, watch};
+pub use watch::{IDLE, PassResult, Watch, watch};

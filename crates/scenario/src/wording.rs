@@ -154,7 +154,7 @@ impl fmt::Display for Act {
                 how,
                 usage,
             } => {
-                write!(f, "{subject} {}{}", ended(*begins, how), Using(usage))
+                write!(f, "{subject} {}{}", ended(*begins, how), UsageWords(usage))
             }
             Self::Report { subject, how } => write!(f, "report {subject}{}", outcome(how)),
             Self::Check { stage: None, how } => write!(f, "check {}", how.words()),
@@ -288,9 +288,9 @@ fn verb(how: &How) -> String {
     }
 }
 
-struct Using<'a>(&'a Usage);
+struct UsageWords<'a>(&'a Usage);
 
-impl fmt::Display for Using<'_> {
+impl fmt::Display for UsageWords<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Usage {
             turns,

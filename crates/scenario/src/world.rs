@@ -11,7 +11,7 @@ pub(crate) struct World {
     pub now: Time,
     tree: u64,
     contents: u64,
-    files: BTreeMap<Place, Lying>,
+    files: BTreeMap<Place, FileAtPath>,
     pub plan: Plan,
     pub questions: Vec<Question>,
     /// What has changed in the tree since the run began, as a route sees it.
@@ -22,7 +22,7 @@ type Place = (ArtifactName, Option<StepId>);
 
 /// A file at an artifact's path.
 #[derive(Clone, Debug)]
-struct Lying {
+struct FileAtPath {
     content: Hash,
     state: State,
 }
@@ -100,7 +100,8 @@ impl World {
 
     fn put(&mut self, need: &ArtifactNeed, state: State) {
         let content = self.new_content();
-        self.files.insert(place(need), Lying { content, state });
+        self.files
+            .insert(place(need), FileAtPath { content, state });
     }
 
     /// Makes sure that the file exists.
@@ -118,14 +119,14 @@ impl World {
     pub(crate) fn look(&self, need: &ArtifactNeed) -> Seen {
         match self.files.get(&place(need)) {
             None => Seen::Absent,
-            Some(Lying {
+            Some(FileAtPath {
                 content,
                 state: State::Valid { word },
             }) => Seen::Valid {
                 content: *content,
                 word: word.clone(),
             },
-            Some(Lying {
+            Some(FileAtPath {
                 content,
                 state: State::Invalid,
             }) => {

@@ -27,7 +27,7 @@ pub(crate) enum Event {
     /// A text that somebody asked for.
     Opened(OpenText),
     /// What became of an act, or of another request.
-    Told(Told),
+    Notice(Notice),
     /// The store cannot be read, and why; nothing if it can again.
     Trouble(Option<String>),
 }
@@ -170,7 +170,7 @@ pub(crate) enum Wrapping {
 
 /// One line for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct Notice {
     pub style: Style,
     pub text: String,
 }

@@ -13,10 +13,10 @@ use runtime::fleet_seat::ConnectFleet;
 use runtime::workspace::Workspace;
 use views::Style;
 
-use crate::act::{failed, perform_in};
+use crate::person_requests::{failed, perform_in};
 use runtime::person_act::PersonAct;
 
-use crate::event::{Event, TextTarget, Told};
+use crate::event::{Event, Notice, TextTarget};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
 
@@ -157,7 +157,7 @@ impl Place {
                 Ok(Request::Open(target)) => vec![reader.open(&target)],
                 Ok(Request::Act(act, asked)) => {
                     let told = acted(&context, &act, asked);
-                    told.map(Event::Told).into_iter().collect()
+                    told.map(Event::Notice).into_iter().collect()
                 }
                 Err(RecvTimeoutError::Timeout) => Vec::new(),
                 Err(RecvTimeoutError::Disconnected) => return Stop::Left,
@@ -191,7 +191,7 @@ impl Place {
             match self.asked.recv_timeout(left) {
                 Ok(Request::Read(_)) => {}
                 Ok(Request::Open(_) | Request::Act(..)) => {
-                    let _ = self.news.send(News::Happened(Event::Told(refused(why))));
+                    let _ = self.news.send(News::Happened(Event::Notice(refused(why))));
                 }
                 Err(RecvTimeoutError::Timeout) => return None,
                 Err(RecvTimeoutError::Disconnected) => return Some(Stop::Left),
@@ -201,7 +201,7 @@ impl Place {
 }
 
 /// Does it, unless the person was told meanwhile that nobody answers: then it must not happen minutes later.
-fn acted(context: &Context, act: &PersonAct, asked: Instant) -> Option<Told> {
+fn acted(context: &Context, act: &PersonAct, asked: Instant) -> Option<Notice> {
     let opened = Workspace::for_writing(context);
     if asked.elapsed() >= fleet_reach::PATIENCE {
         return None;
@@ -215,14 +215,14 @@ fn acted(context: &Context, act: &PersonAct, asked: Instant) -> Option<Told> {
 /// One run that cannot be read is not the whole fleet: the next look tells more.
 fn softened(event: Event) -> Event {
     match event {
-        Event::Trouble(Some(why)) => Event::Told(refused(&why)),
+        Event::Trouble(Some(why)) => Event::Notice(refused(&why)),
         event => event,
     }
 }
 
 /// Nothing was done, and why.
-pub(crate) fn refused(why: &str) -> Told {
-    Told {
+pub(crate) fn refused(why: &str) -> Notice {
+    Notice {
         style: Style::Bad,
         text: views::line(why),
     }

@@ -138,7 +138,7 @@ mod tests {
             | Event::Runs(_)
             | Event::Run(_)
             | Event::Opened(_)
-            | Event::Told(_)
+            | Event::Notice(_)
             | Event::Trouble(_) => "other".to_owned(),
         }
     }

@@ -3,7 +3,6 @@
 //! `screen` is a value: `update` takes what happened and says what to do, `draw` makes the picture. `watch` is the
 //! shell around it.
 
-mod act;
 mod age;
 mod ansi;
 mod draw;
@@ -11,6 +10,7 @@ mod event;
 mod fleet;
 mod input;
 pub mod keeper;
+mod person_requests;
 mod reader;
 mod run_source;
 mod screen;

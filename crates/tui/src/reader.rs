@@ -22,7 +22,7 @@ use views::list::RunRow;
 use views::{Paint, Style, Untrusted};
 
 use crate::event::{
-    Event, OpenText, RunFacts, RunsFacts, TextTarget, Told, WorkerName, WorkerText, Wrapping,
+    Event, Notice, OpenText, RunFacts, RunsFacts, TextTarget, WorkerName, WorkerText, Wrapping,
 };
 use crate::wanted::{Wanted, WantedDetail, WantedOutput};
 
@@ -164,7 +164,7 @@ impl<'c> Reader<'c> {
     pub(crate) fn open(&mut self, target: &TextTarget) -> Event {
         match self.text(target) {
             Ok(text) => Event::Opened(text),
-            Err(failure) => Event::Told(Told {
+            Err(failure) => Event::Notice(Notice {
                 style: Style::Bad,
                 text: failure.to_string(),
             }),

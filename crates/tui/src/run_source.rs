@@ -11,10 +11,10 @@ use runtime::fleet_seat::ConnectFleet;
 use runtime::{fleet_reach, ids};
 use views::facts::Inbox;
 
-use crate::act::perform;
+use crate::person_requests::perform;
 use runtime::person_act::PersonAct;
 
-use crate::event::{Event, RunsFacts, TextTarget, Told};
+use crate::event::{Event, Notice, RunsFacts, TextTarget};
 use crate::fleet::{FleetThread, News, Request, refused};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
@@ -126,17 +126,17 @@ impl<'c> RunSource<'c> {
                 fleet.thread.ask(Request::Act(act.clone(), Instant::now()));
                 self.answered()
             }
-            Some(_) | None => vec![Event::Told(perform(self.context, act))],
+            Some(_) | None => vec![Event::Notice(perform(self.context, act))],
         }
     }
 
     fn answered(&mut self) -> Vec<Event> {
         let is_answer =
-            |news: &News| matches!(news, News::Happened(Event::Told(_) | Event::Opened(_)));
+            |news: &News| matches!(news, News::Happened(Event::Notice(_) | Event::Opened(_)));
         let mut events = self.waited(fleet_reach::PATIENCE, is_answer);
-        let is_told = |event: &Event| matches!(event, Event::Told(_) | Event::Opened(_));
+        let is_told = |event: &Event| matches!(event, Event::Notice(_) | Event::Opened(_));
         if !events.iter().any(is_told) {
-            events.push(Event::Told(unanswered()));
+            events.push(Event::Notice(unanswered()));
         }
         events
     }
@@ -224,7 +224,7 @@ impl<'c> RunSource<'c> {
     }
 }
 
-fn unanswered() -> Told {
+fn unanswered() -> Notice {
     let why = fleet_reach::silent().to_string();
     refused(&format!("{why}; look at the run before you repeat it"))
 }

@@ -17,7 +17,7 @@ pub(crate) use geometry::{RunAreas, window_start};
 pub(crate) use list::{Item, ListLine, ListSection, QuestionLine, RepositoryRuns};
 pub(crate) use text_view::{Pager, TextView};
 
-use crate::event::{RunFacts, RunsFacts, Size, Told, Wrapping};
+use crate::event::{Notice, RunFacts, RunsFacts, Size, Wrapping};
 
 /// Narrower than this, the list and the run are shown one after the other.
 pub(crate) const WIDE: u16 = 110;
@@ -45,7 +45,7 @@ pub(crate) struct Screen {
     /// Only lines with this text are shown of the run.
     pub(crate) line_filter: String,
     pub(crate) mode: Mode,
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<Notice>,
     /// Why the store cannot be read now.
     pub(crate) trouble: Option<String>,
 }
@@ -232,6 +232,6 @@ impl Screen {
 
     pub(crate) fn tell(&mut self, style: Style, text: impl Into<String>) {
         let text = views::line(&text.into());
-        self.told = Some(Told { style, text });
+        self.told = Some(Notice { style, text });
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn in_short(pipeline: &Pipeline, run: &Run, columns: usize) -> Vec<St
     let trail = run.trail.last().into_iter();
     let left = trail.flat_map(|passage| passage_lines(pipeline, run, passage));
     let here = here(pipeline, run, Reader::Anybody);
-    let told: Vec<Told> = left.chain(here).collect();
+    let told: Vec<CauseLine> = left.chain(here).collect();
     let first = told.len().saturating_sub(SHORT_LINES);
     let short = told.iter().skip(first).map(|it| it.short(columns));
     short.collect()
@@ -100,12 +100,12 @@ pub(crate) fn in_short(pipeline: &Pipeline, run: &Run, columns: usize) -> Vec<St
 const SHORT_LINES: usize = 4;
 
 /// One fact, and the text that belongs to it.
-struct Told {
+struct CauseLine {
     line: String,
     texts: Vec<Quoted>,
 }
 
-impl Told {
+impl CauseLine {
     fn plain(line: String) -> Self {
         Self {
             line,
@@ -133,14 +133,14 @@ impl Told {
     }
 }
 
-fn told(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<Told> {
+fn told(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<CauseLine> {
     let left = run.trail.iter();
     let left = left.flat_map(|passage| passage_lines(pipeline, run, passage));
     left.chain(here(pipeline, run, reader)).collect()
 }
 
 /// A stage that was left: what happened there, and how it ended.
-fn passage_lines(pipeline: &Pipeline, run: &Run, passage: &Passage) -> Vec<Told> {
+fn passage_lines(pipeline: &Pipeline, run: &Run, passage: &Passage) -> Vec<CauseLine> {
     let Passage {
         stage,
         outcome,
@@ -158,7 +158,7 @@ fn passage_lines(pipeline: &Pipeline, run: &Run, passage: &Passage) -> Vec<Told>
     let end = format!("`{stage}` ended with `{}`{}.", line(outcome), why(passage));
     let end = match last.map(|last| exit(pipeline, run, last)) {
         Some(fact) => fact.after(&format!("{end} ")),
-        None => Told::plain(end),
+        None => CauseLine::plain(end),
     };
     earlier.chain([end]).collect()
 }
@@ -182,7 +182,7 @@ fn why(passage: &Passage) -> String {
 }
 
 /// What happened since the run came here.
-fn here(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<Told> {
+fn here(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<CauseLine> {
     let happened = run.position.happened.iter();
     let own = happened.filter(|it| concerns(pipeline, reader, it));
     own.map(|it| fact(pipeline, run, it).after("In this stage: "))
@@ -222,19 +222,19 @@ fn concerns(pipeline: &Pipeline, reader: Reader<'_>, happened: &Happened) -> boo
 }
 
 /// The last thing in a stage, behind its outcome, which need not be repeated.
-fn exit(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
+fn exit(pipeline: &Pipeline, run: &Run, happened: &Happened) -> CauseLine {
     match happened {
         Happened::Worked {
             agent, step, left, ..
         } => {
             let left = left_words(pipeline, run, step.as_ref(), left);
             let step = of_step(step.as_ref());
-            Told::plain(format!("'{agent}'{step} worked there{left}."))
+            CauseLine::plain(format!("'{agent}'{step} worked there{left}."))
         }
         Happened::Answered { by, words, .. } => {
             said(format!("{} answered", line(by)), words.as_deref())
         }
-        Happened::Checked { commands, .. } => Told {
+        Happened::Checked { commands, .. } => CauseLine {
             line: "Gatewright ran its commands:".to_owned(),
             texts: commands.iter().map(command).collect(),
         },
@@ -248,7 +248,7 @@ fn exit(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
 }
 
 /// One thing that happened, as a sentence of its own.
-fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
+fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> CauseLine {
     match happened {
         Happened::Worked {
             agent,
@@ -258,7 +258,7 @@ fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
         } => {
             let left = left_words(pipeline, run, step.as_ref(), left);
             let step = of_step(step.as_ref());
-            Told::plain(format!("'{agent}'{step} ended with `{outcome}`{left}."))
+            CauseLine::plain(format!("'{agent}'{step} ended with `{outcome}`{left}."))
         }
         Happened::Failed {
             agent,
@@ -269,16 +269,16 @@ fn fact(pipeline: &Pipeline, run: &Run, happened: &Happened) -> Told {
             let who = agent.as_ref().map(|agent| format!("'{agent}'"));
             let who = who.unwrap_or_else(|| "the run".to_owned());
             let (step, reason) = (of_step(step.as_ref()), short(reason));
-            Told::plain(format!("{who}{step} failed: {}: {reason}", fault.word()))
+            CauseLine::plain(format!("{who}{step} failed: {}: {reason}", fault.word()))
         }
-        Happened::Checked { verdict, commands } => Told {
+        Happened::Checked { verdict, commands } => CauseLine {
             line: format!(
                 "Gatewright ran the check, which {}:",
                 verdict_words(*verdict)
             ),
             texts: commands.iter().map(command).collect(),
         },
-        Happened::Routed(routed) => Told::plain(format!(
+        Happened::Routed(routed) => CauseLine::plain(format!(
             "Gatewright decided: {}.",
             cut(&line(&routed::decided(routed)), ROUTE_COLUMNS)
         )),
@@ -325,13 +325,13 @@ fn left_words(
     }
 }
 
-fn said(line: String, words: Option<&str>) -> Told {
+fn said(line: String, words: Option<&str>) -> CauseLine {
     match words {
-        Some(words) => Told {
+        Some(words) => CauseLine {
             line: format!("{line}, in these words:"),
             texts: vec![Quoted::words(words)],
         },
-        None => Told::plain(format!("{line}.")),
+        None => CauseLine::plain(format!("{line}.")),
     }
 }
 

@@ -3,8 +3,8 @@
 //! It is kept between two renderings, so that a view costs what has happened since the last one and not
 //! the whole history.
 
+mod cached_text;
 mod item;
-mod kept;
 mod state_rows;
 mod update;
 

@@ -45,7 +45,7 @@ pub(crate) struct New {
 const DEFAULT: &str = "minimal";
 
 /// A pipeline that is about to be written.
-struct Made {
+struct NewPipeline {
     sources: Sources,
     scenarios: String,
 }
@@ -114,7 +114,7 @@ fn free_name(word: &str, root: &Path) -> Result<PipelineName, Failure> {
     }
 }
 
-fn from_template(word: &str, name: &PipelineName) -> Result<Made, DefinitionError> {
+fn from_template(word: &str, name: &PipelineName) -> Result<NewPipeline, DefinitionError> {
     let Some(template) = template::find(word) else {
         let failure = Failure::not_found(format!("there is no template '{word}'"));
         let names = || template::all().map(|template| template.name);
@@ -136,7 +136,7 @@ fn copied(
     name: &PipelineName,
     context: &Context,
     root: &Path,
-) -> Result<Made, DefinitionError> {
+) -> Result<NewPipeline, DefinitionError> {
     let place = definition::place(word, &context.folder, root)?;
     let original = definition::find(word, &context.folder, root)?;
     let sources = language::renamed(&original, name).ok_or_else(|| {
@@ -152,14 +152,14 @@ fn copied(
     match shipped {
         Some(scenarios) => {
             definition::compile(&sources)?;
-            Ok(Made { sources, scenarios })
+            Ok(NewPipeline { sources, scenarios })
         }
         None => with_generated(sources),
     }
 }
 
 /// A definition that says only what it extends.
-fn extended(word: &str, name: &PipelineName, root: &Path) -> Result<Made, DefinitionError> {
+fn extended(word: &str, name: &PipelineName, root: &Path) -> Result<NewPipeline, DefinitionError> {
     let text = format!(
         "# All that {word} says holds here too, unless this file says otherwise.\n\
          # `gatewright pipelines {word}` prints it.\n\n\
@@ -173,14 +173,14 @@ fn extended(word: &str, name: &PipelineName, root: &Path) -> Result<Made, Defini
 }
 
 /// A definition that compiles, with scenarios for each of its transitions.
-fn with_generated(sources: Sources) -> Result<Made, DefinitionError> {
+fn with_generated(sources: Sources) -> Result<NewPipeline, DefinitionError> {
     let pipeline = definition::compile(&sources)?.pipeline;
     let host = Program::DEFAULT.host_name();
     let scenarios = scenario::generate(&pipeline, &sources.main.name, &host).text;
-    Ok(Made { sources, scenarios })
+    Ok(NewPipeline { sources, scenarios })
 }
 
-impl Made {
+impl NewPipeline {
     /// Every file by its path from the project's root, the definition first.
     fn files(&self, name: &PipelineName) -> Vec<(String, Vec<u8>)> {
         let inside = |path: &str| format!("{PROJECT_FOLDER}/{path}");

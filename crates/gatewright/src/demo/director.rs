@@ -142,7 +142,7 @@ impl<'a, 'o> Director<'a, 'o> {
             return Ok(());
         }
         for stored in self.workspace.store.journal(&self.run, from, u64::MAX)? {
-            let around = Around {
+            let around = StoryContext {
                 folder: self.folder,
                 workspace: &self.workspace,
             };
@@ -369,12 +369,12 @@ fn live_view(opened: &OpenRun, entries: &[Entry]) -> ProgressView {
 }
 
 /// What the story looks up.
-struct Around<'a> {
+struct StoryContext<'a> {
     folder: &'a DemoFolder,
     workspace: &'a Workspace<'a>,
 }
 
-impl Surroundings for Around<'_> {
+impl Surroundings for StoryContext<'_> {
     fn artifact(&self, content: Hash) -> Option<Value> {
         let bytes = self.workspace.store.content(content).ok()??;
         serde_json::from_slice(&bytes).ok()

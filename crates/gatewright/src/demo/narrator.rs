@@ -11,7 +11,7 @@ use views::progress::{ProgressView, TerminalSize, width};
 use super::screen::DemoScreen;
 use super::story::Act;
 use crate::output::{Format, Output};
-use crate::progress_view::frame::{Back, back, frame};
+use crate::progress_view::frame::{FrameStart, back, frame};
 
 /// How wide the first word of an act is.
 const WORD: usize = 9;
@@ -162,7 +162,7 @@ impl<'a> Narrator<'a> {
             return String::new();
         }
         let rows = back(&drawn, self.output.room());
-        frame(Back::Rows(rows), &[], &[])
+        frame(FrameStart::Rows(rows), &[], &[])
     }
 
     /// Draws the picture in the place of the last one, below an empty line.
@@ -170,7 +170,8 @@ impl<'a> Narrator<'a> {
         let rows = back(&self.drawn, self.output.room());
         self.drawn = [vec![0], widths].concat();
         let picture = [vec![String::new()], picture].concat();
-        self.output.text(&frame(Back::Rows(rows), &[], &picture))
+        self.output
+            .text(&frame(FrameStart::Rows(rows), &[], &picture))
     }
 
     /// The whole as JSON, for programs. `facts` gets the acts.

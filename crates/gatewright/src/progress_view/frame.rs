@@ -13,7 +13,7 @@ const ERASE_ALL: &str = "\u{1b}[H\u{1b}[J";
 
 /// Where a frame begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Back {
+pub(crate) enum FrameStart {
     /// So many rows above the cursor.
     Rows(usize),
     /// At the top of an empty screen.
@@ -29,12 +29,12 @@ pub(crate) fn back(drawn: &[usize], room: TerminalSize) -> usize {
 }
 
 /// One picture in one piece: up, line over line, and nothing left below.
-pub(crate) fn frame(back: Back, above: &[String], picture: &[String]) -> String {
+pub(crate) fn frame(back: FrameStart, above: &[String], picture: &[String]) -> String {
     let mut frame = format!("{HIDE}\r");
     match back {
-        Back::Rows(0) => {}
-        Back::Rows(rows) => frame.push_str(&format!("\u{1b}[{rows}A")),
-        Back::Everything => frame.push_str(ERASE_ALL),
+        FrameStart::Rows(0) => {}
+        FrameStart::Rows(rows) => frame.push_str(&format!("\u{1b}[{rows}A")),
+        FrameStart::Everything => frame.push_str(ERASE_ALL),
     }
     for line in above.iter().chain(picture) {
         frame.push_str(ERASE_LINE);
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_cursor_is_hidden_only_inside_a_frame() {
         let frame = frame(
-            Back::Rows(2),
+            FrameStart::Rows(2),
             &["said".to_owned()],
             &["one".to_owned(), "two".to_owned()],
         );
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_first_frame_goes_nowhere_up() {
-        assert!(!frame(Back::Rows(0), &[], &["one".to_owned()]).contains('A'));
+        assert!(!frame(FrameStart::Rows(0), &[], &["one".to_owned()]).contains('A'));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use views::progress::{self, LiveState, TerminalSize};
 use views::{Style, Untrusted};
 
 use super::StagesBefore;
-use super::frame::{Back, back, frame};
+use super::frame::{FrameStart, back, frame};
 use super::plain::Teller;
 use crate::keyboard::{Keyboard, TypedAhead};
 use crate::output::Output;
@@ -221,9 +221,9 @@ impl<'a> Live<'a> {
         let above = self.above(new, room, has_changed, picture.len());
         let back = if has_changed && !self.drawn.is_empty() {
             // Each terminal moves what stands there in its own way: nothing of it can be found again.
-            Back::Everything
+            FrameStart::Everything
         } else {
-            Back::Rows(back(&self.drawn, room))
+            FrameStart::Rows(back(&self.drawn, room))
         };
         self.output.mutter(&frame(back, &above, &picture));
         self.drawn = widths;

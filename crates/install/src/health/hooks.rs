@@ -6,7 +6,7 @@ use super::{CheckTopic, DoctorContext, Finding, claims};
 use crate::claims::Claims;
 use crate::host::{FORMAT, PLUGIN, TITLE};
 use crate::program::{self, OurProgram};
-use crate::settings_faults::Ground;
+use crate::settings_faults::HookInstallation;
 use crate::settings_files::{FileState, HostSettingsFile, SHARED, Scope};
 use crate::{missing_hooks, plugin_hooks};
 
@@ -14,7 +14,8 @@ pub(super) const ADVICE: &str = "`gatewright init` fixes it";
 
 /// What keeps a settings file, or all hooks, from being used.
 pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
-    let ground = Ground::new(&doctor.context.environment, &doctor.program, &doctor.places);
+    let ground =
+        HookInstallation::new(&doctor.context.environment, &doctor.program, &doctor.places);
     doctor
         .places
         .iter()
@@ -24,7 +25,7 @@ pub(super) fn settings(doctor: &DoctorContext<'_>) -> Vec<Finding> {
 }
 
 /// Hooks of plugins that may answer for a person.
-fn of_plugins(doctor: &DoctorContext<'_>, ground: &Ground<'_>) -> Vec<Finding> {
+fn of_plugins(doctor: &DoctorContext<'_>, ground: &HookInstallation<'_>) -> Vec<Finding> {
     let plugins = plugin_hooks::look(&doctor.context.environment, &doctor.places).into_iter();
     let faults = plugins.filter_map(|(path, settings)| Some((path, ground.answering(&settings)?)));
     faults
@@ -35,7 +36,11 @@ fn of_plugins(doctor: &DoctorContext<'_>, ground: &Ground<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn of_place(place: &HostSettingsFile, program: &OurProgram, ground: &Ground<'_>) -> Vec<Finding> {
+fn of_place(
+    place: &HostSettingsFile,
+    program: &OurProgram,
+    ground: &HookInstallation<'_>,
+) -> Vec<Finding> {
     let path = place.path.display();
     let settings = match &place.found {
         FileState::Missing => return Vec::new(),

@@ -19,7 +19,7 @@ use super::git::Repository;
 use super::name::{SafeName, content_ref};
 use super::record::{MergeRecord, MergeState, Records};
 use super::scratch::Scratch;
-use super::tree_commit::{self, Also, TreeCommit};
+use super::tree_commit::{self, ForcedPaths, TreeCommit};
 use super::trees::{self, Difference};
 use super::{Merged, Snapshot};
 
@@ -213,7 +213,7 @@ impl Merger<'_> {
         let tree_commit = TreeCommit {
             project: &self.repository.project(&self.repository.here()),
             stamps: &self.stamps,
-            also: Also::TheseAndParent(also),
+            also: ForcedPaths::TheseAndParent(also),
             parents: vec![base],
             about: format!("before {} was merged", snapshot.name),
         };

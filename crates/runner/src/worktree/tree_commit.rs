@@ -28,13 +28,13 @@ pub(super) struct TreeCommit<'a> {
     /// What is known of its files.
     pub stamps: &'a ObjectStamps,
     /// Paths that count besides those that git lists. Missing files are skipped.
-    pub also: Also,
+    pub also: ForcedPaths,
     pub parents: Vec<String>,
     pub about: String,
 }
 
 /// Paths that count even if git ignores them.
-pub(super) enum Also {
+pub(super) enum ForcedPaths {
     These(Vec<Vec<u8>>),
     /// These, and all that the first parent has.
     TheseAndParent(Vec<Vec<u8>>),
@@ -112,8 +112,8 @@ impl Changes {
         };
         let compared = parent.filter(|_| scratch.is_first_try);
         let (before, mut also) = match &tree_commit.also {
-            Also::These(paths) => (before(compared)?, paths.clone()),
-            Also::TheseAndParent(paths) => {
+            ForcedPaths::These(paths) => (before(compared)?, paths.clone()),
+            ForcedPaths::TheseAndParent(paths) => {
                 let before = before(parent)?;
                 let of_parent = before.iter().map(|entry| entry.path.clone());
                 let also = of_parent.chain(paths.iter().cloned()).collect();

@@ -29,11 +29,11 @@ pub struct Watch<'a> {
     /// Is a session alive?
     pub is_anybody_there: &'a dyn Fn() -> bool,
     pub connect: &'a mut dyn FnMut() -> Result<Box<dyn JournalCopies>, Failure>,
-    pub tell: &'a mut dyn FnMut(Told<'_>),
+    pub tell: &'a mut dyn FnMut(PassResult<'_>),
 }
 
 /// What a pass came to.
-pub enum Told<'a> {
+pub enum PassResult<'a> {
     Passed(&'a Passed),
     /// It is tried again.
     Failed(&'a Failure),
@@ -83,7 +83,7 @@ impl<'a> Shipping<'a> {
         match self.try_turn(watch) {
             Ok(()) => self.pause = PACE,
             Err(failure) => {
-                (watch.tell)(Told::Failed(&failure));
+                (watch.tell)(PassResult::Failed(&failure));
                 (self.copies, self.shipped) = (None, None);
                 self.pause = (self.pause * 2).min(LONGEST_PAUSE);
             }
@@ -120,7 +120,7 @@ impl<'a> Shipping<'a> {
         };
         if self.shipped != Some(number) {
             let passed = self.shipper.pass(store, copies.as_ref())?;
-            (watch.tell)(Told::Passed(&passed));
+            (watch.tell)(PassResult::Passed(&passed));
             self.shipped = Some(number);
         }
         if self.signed.is_none_or(|signed| signed.elapsed() >= SIGN) {

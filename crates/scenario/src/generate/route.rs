@@ -111,7 +111,7 @@ impl<'a> Routes<'a> {
         may_take: impl Fn(usize, &Link) -> bool,
         is_there: impl Fn(usize) -> bool,
     ) -> Option<Way<'_>> {
-        let mut came: Came<'_> = from.iter().map(|state| (*state, None)).collect();
+        let mut came: Predecessors<'_> = from.iter().map(|state| (*state, None)).collect();
         let mut queue: VecDeque<usize> = from.iter().copied().collect();
         while let Some(state) = queue.pop_front() {
             if is_there(state) {
@@ -137,9 +137,9 @@ struct Way<'a> {
     links: Vec<&'a Link>,
 }
 
-type Came<'a> = BTreeMap<usize, Option<(usize, &'a Link)>>;
+type Predecessors<'a> = BTreeMap<usize, Option<(usize, &'a Link)>>;
 
-fn back<'a>(came: &Came<'a>, to: usize) -> Way<'a> {
+fn back<'a>(came: &Predecessors<'a>, to: usize) -> Way<'a> {
     let (mut state, mut links) = (to, Vec::new());
     while let Some(Some((before, link))) = came.get(&state) {
         links.push(*link);

@@ -31,7 +31,7 @@ impl Screen {
                 self.mode = Mode::Reading(Pager::new(text));
                 Vec::new()
             }
-            Event::Told(told) => {
+            Event::Notice(told) => {
                 self.tell(told.style, told.text);
                 vec![Effect::Read]
             }

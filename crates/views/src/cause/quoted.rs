@@ -1,6 +1,6 @@
 //! Texts of others inside what led here: indented line by line, so that none can end its own quotation.
 
-use super::Told;
+use super::CauseLine;
 use crate::layout::cut;
 use crate::safe::{line, safe};
 
@@ -67,7 +67,7 @@ impl Quoted {
 }
 
 /// The lines, with texts that share this many characters: one after a short text may be longer.
-pub(super) fn fit(told: Vec<Told>, characters: usize) -> Vec<String> {
+pub(super) fn fit(told: Vec<CauseLine>, characters: usize) -> Vec<String> {
     let mut texts: usize = told.iter().map(|it| it.texts.len()).sum();
     let mut room = characters;
     let mut lines = Vec::new();

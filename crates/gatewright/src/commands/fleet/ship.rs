@@ -7,7 +7,7 @@ use runtime::context::Context;
 use runtime::enrolment;
 use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
-use runtime::shipping::{self, Halt, Passed, Shipper, ShippingLog, Told, Watch};
+use runtime::shipping::{self, Halt, PassResult, Passed, Shipper, ShippingLog, Watch};
 use runtime::state::State;
 use serde_json::{Value, json};
 use store::{Access, JournalCopies, Sqlite};
@@ -81,10 +81,10 @@ fn connect(membership: &FleetMembership) -> Result<Box<dyn JournalCopies>, Failu
     Ok(Box::new(copies))
 }
 
-fn lines(told: &Told<'_>) -> Vec<String> {
+fn lines(told: &PassResult<'_>) -> Vec<String> {
     match told {
-        Told::Failed(failure) => vec![format!("not shipped, and retried: {failure}")],
-        Told::Passed(passed) => {
+        PassResult::Failed(failure) => vec![format!("not shipped, and retried: {failure}")],
+        PassResult::Passed(passed) => {
             let shipped = (passed.entries > 0).then(|| summary(passed));
             shipped.into_iter().chain(problems(passed)).collect()
         }

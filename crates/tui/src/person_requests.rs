@@ -10,10 +10,10 @@ use runtime::transact::{self, Decided};
 use runtime::workspace::{OpenRun, Workspace};
 use views::Style;
 
-use crate::event::Told;
+use crate::event::Notice;
 
 /// Does it, and says what became of it.
-pub(crate) fn perform(context: &Context, act: &PersonAct) -> Told {
+pub(crate) fn perform(context: &Context, act: &PersonAct) -> Notice {
     match Workspace::for_writing(context) {
         Ok(mut workspace) => perform_in(&mut workspace, act),
         Err(failure) => failed(&failure),
@@ -21,15 +21,15 @@ pub(crate) fn perform(context: &Context, act: &PersonAct) -> Told {
 }
 
 /// The same in a store that is open.
-pub(crate) fn perform_in(workspace: &mut Workspace<'_>, act: &PersonAct) -> Told {
+pub(crate) fn perform_in(workspace: &mut Workspace<'_>, act: &PersonAct) -> Notice {
     match submit(workspace, act) {
         Ok(decided) => told(act, &decided),
         Err(failure) => failed(&failure),
     }
 }
 
-pub(crate) fn failed(failure: &Failure) -> Told {
-    Told {
+pub(crate) fn failed(failure: &Failure) -> Notice {
+    Notice {
         style: Style::Bad,
         text: views::line(&failure.to_string()),
     }
@@ -51,9 +51,9 @@ fn submit(workspace: &mut Workspace<'_>, act: &PersonAct) -> Result<Decided, Fai
     transact::command(workspace, &act.run, &key, &mut make)
 }
 
-fn told(act: &PersonAct, decided: &Decided) -> Told {
+fn told(act: &PersonAct, decided: &Decided) -> Notice {
     match decided.reply.refusal() {
-        Some(refusal) => Told {
+        Some(refusal) => Notice {
             style: Style::Bad,
             text: views::refusal_in(&decided.opened.pipeline, decided.opened.run(), refusal),
         },
@@ -64,7 +64,7 @@ fn told(act: &PersonAct, decided: &Decided) -> Told {
                 PersonWish::Retry => "retries",
                 PersonWish::Cancel { .. } => "cancelled",
             };
-            Told {
+            Notice {
                 style: Style::Good,
                 text: format!("✓ {} {done}; it is in {stage} now", act.run),
             }
