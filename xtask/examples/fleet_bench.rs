@@ -126,7 +126,7 @@ fn changes(server: &Server, rounds: usize) -> Result<Value> {
     Ok(laps.json())
 }
 
-/// So many changes from this version on. Returns the version afterwards.
+/// Makes this many changes from this version on. Returns the version afterwards.
 fn ours(store: &mut Postgres, test_run: &TestRun, fence: Fence, version: u64) -> Result<u64> {
     for seen in version..version + CHANGES {
         let key = Key::parse(&format!("change {seen}"))?;

@@ -1,6 +1,6 @@
 //! Durable transitions as fast as they go, for the bench: `transitions FOLDER RUNS COUNT`.
 //!
-//! So many runs at once in one process, each in a thread of its own, each led so many times from one
+//! This many runs at once in one process, each in a thread of its own, each led this many times from one
 //! stage of `bench/loop.toml` to the other. Prints one JSON object with what it took.
 
 use std::collections::BTreeMap;

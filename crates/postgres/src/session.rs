@@ -14,7 +14,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, Row, SimpleQueryM
 
 use crate::tls::{Stream, Tls};
 
-/// So long a session takes leave of its server.
+/// How long a session waits for its server when it closes.
 const GOODBYE: Duration = Duration::from_millis(100);
 
 /// Why there is no answer.

@@ -19,7 +19,7 @@ use crate::state::{State, write_durably};
 /// The folder of these copies, in the state folder.
 const COPIES: &str = "fleet-copies";
 
-/// So long after it was made, nobody looks at a copy any more.
+/// The age after which nobody looks at a copy any more.
 const OLD: Duration = Duration::from_secs(3_600);
 
 /// The ref of the clone that has what a run delivered. Steps have names without a dot.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::failure::Failure;
 use crate::fleet_seat::{ConnectFleet, FleetSeat};
 
-/// So long a page or a command waits: for a connection over a slow network, and some statements.
+/// How long a page or a command waits: for a connection over a slow network, and some statements.
 pub const PATIENCE: Duration = Duration::from_secs(8);
 
-/// So long nobody tries to connect, after an attempt failed.
+/// How long nobody tries to connect after an attempt failed.
 pub const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(10);
 
 /// Does anybody still wait for what a thread does?

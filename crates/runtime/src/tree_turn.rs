@@ -17,7 +17,7 @@ use crate::rest;
 use crate::state::State;
 use crate::workspace::Workspace;
 
-/// So many digits of a hash name a tree.
+/// How many digits of a hash name a tree.
 const NAME_DIGITS: usize = 24;
 
 /// A headless run that has begun in a tree and is not over.

@@ -21,7 +21,7 @@ pub(crate) fn events(bytes: &[u8]) -> (Vec<Event>, usize) {
 
 enum Parsed {
     Event(Event, usize),
-    /// So many bytes that mean nothing here.
+    /// This many bytes that mean nothing here.
     Nothing(usize),
     Unfinished,
 }

@@ -28,16 +28,16 @@ use crate::wanted::{Wanted, WantedDetail, WantedOutput};
 
 use changes::KeptChanges;
 
-/// So many of the latest entries are shown; `gatewright history` shows all.
+/// How many of the latest entries are shown; `gatewright history` shows all.
 const MOST_ENTRIES: u64 = 500;
 
-/// So many of a worker's latest lines are shown; `gatewright logs` shows all.
+/// How many of a worker's latest lines are shown; `gatewright logs` shows all.
 const MOST_LINES: usize = 2_000;
 
 /// A longer line is cut.
 const LONGEST_LINE: usize = 2_000;
 
-/// So much of an artifact is shown.
+/// How much of an artifact is shown.
 const LONGEST_TEXT: usize = 256 * 1024;
 
 pub(crate) struct Reader<'c> {

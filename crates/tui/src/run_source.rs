@@ -19,10 +19,10 @@ use crate::fleet::{FleetThread, News, Request, refused};
 use crate::reader::Reader;
 use crate::wanted::Wanted;
 
-/// So long a key waits for a run of the fleet; what comes later is shown at the next look.
+/// How long a key waits for a run of the fleet; what comes later is shown at the next look.
 const GLANCE: Duration = Duration::from_millis(300);
 
-/// So long one picture waits for the fleet: for a connection, and for a look, also over a slow network.
+/// How long one picture waits for the fleet: for a connection, and for a look, also over a slow network.
 const FIRST_LOOK: Duration = Duration::from_secs(16);
 
 pub(crate) struct RunSource<'c> {

@@ -16,7 +16,7 @@ use crate::time::rfc3339;
 use crate::view_input::ViewInput;
 use crate::words::shown;
 
-/// About as long is all but the replies and the history.
+/// The usual length of everything but the replies and the history.
 const FRAME: usize = 512;
 
 /// Longer replies are read again for each view.

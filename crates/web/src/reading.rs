@@ -22,7 +22,7 @@ use crate::page::Base;
 use crate::run_list::{RunList, Runs};
 use crate::topic::HelpTopic;
 
-/// So many runs are remembered, the latest looked at.
+/// How many runs are remembered, the latest looked at.
 const MOST_READERS: usize = 16;
 
 /// Figures count the latest runs, so many.

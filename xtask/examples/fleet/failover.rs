@@ -10,7 +10,7 @@ use crate::facts::{keys, last_fences};
 use crate::log::{self, Acknowledged, Record, now_ms};
 use crate::site::{Site, TEAM, wait};
 
-/// So many entries are written after the last one that the replica gets.
+/// How many entries are written after the last one that the replica gets.
 const BEHIND: usize = 12;
 
 /// What a fail-over to an asynchronous replica lost.

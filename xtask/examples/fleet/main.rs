@@ -55,7 +55,7 @@ const WHOLE: Extent = Extent {
     worker_each: 2,
 };
 
-/// So many pieces of damage are shown for a round: one cause often shows in many places.
+/// How many pieces of damage are shown for a round: one cause often shows in many places.
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {

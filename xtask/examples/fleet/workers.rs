@@ -35,7 +35,7 @@ struct Tally {
     planted: usize,
 }
 
-/// So many rounds, each with every fault so often.
+/// Runs this many rounds, each with every fault this often.
 pub(crate) fn battery(program: &Path, seed: u64, rounds: usize, each: usize) -> Result<()> {
     let mut tally = Tally::default();
     for number in 0..rounds {

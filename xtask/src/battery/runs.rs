@@ -20,13 +20,13 @@ use crate::output::say;
 const WHOLE: usize = 300;
 const SAMPLE: usize = 7;
 
-/// So often one run is interrupted at most.
+/// How often one run is interrupted, at most.
 const MOST_KILLS: usize = 3;
 
-/// So many lines the log grows at most before the next kill. A run that nobody interrupts has 22.
+/// How many lines the log grows before the next kill, at most. A run that nobody interrupts has 22.
 const MOST_LINES: usize = 8;
 
-/// So long after such a line the kill comes at most: about what a work and its judgement take.
+/// How long after such a line the kill comes at most: about what a work and its judgement take.
 const MOST_DELAY: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +39,9 @@ enum Victim {
 /// One kill that is to come.
 #[derive(Clone, Debug)]
 struct Kill {
-    /// So many lines are noted since the last one.
+    /// How many lines are noted since the last one.
     lines: usize,
-    /// So long after it.
+    /// How long after it.
     delay: Duration,
     /// In the order in which they are killed.
     victims: Vec<Victim>,

@@ -29,10 +29,10 @@ const BLOCKED: Duration = Duration::from_secs(15);
 /// How long one that holds others up goes on.
 const TICK: Duration = Duration::from_millis(20);
 
-/// So many lines the log has at most when the first one is frozen; the whole run has 22.
+/// How many lines the log has at most when the first one is frozen; the whole run has 22.
 const MOST_LINES: usize = 20;
 
-/// So long after such a line it is frozen at most.
+/// How long after such a line it is frozen at most.
 const MOST_DELAY: Duration = Duration::from_millis(500);
 
 /// The works in the middle of which the first one is frozen.

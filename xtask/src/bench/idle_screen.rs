@@ -11,7 +11,7 @@ use super::history;
 use crate::battery::{self, Stand};
 use crate::failure::Failure;
 
-/// So much history the run on the screen has.
+/// How much history the run on the screen has.
 const ENTRIES: usize = 10_000;
 
 /// The first pictures are drawn by then.

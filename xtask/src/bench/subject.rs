@@ -96,7 +96,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     Nothing,
-    /// So many entries of a journal or a history.
+    /// The number of entries of a journal or a history.
     Entries(usize),
     /// A payload of about so many bytes.
     Bytes(usize),

@@ -233,7 +233,7 @@ impl Cache {
         self.files_from(0, self.entries.len())
     }
 
-    /// So many of them, from this one on.
+    /// This many of them, from this one on.
     pub(super) fn files_from(&self, first: usize, most: usize) -> Vec<&[u8]> {
         let entries = self.entries.iter().skip(first).take(most);
         entries.map(|entry| self.file(*entry)).collect()

@@ -19,10 +19,10 @@ use crate::content::hash;
 use crate::error::Error;
 use crate::escape::escape;
 
-/// So many files are worth a thread.
+/// How many files are worth a thread.
 const MANY: usize = 10_000;
 
-/// So many files a thread takes at once.
+/// How many files a thread takes at once.
 const PART: usize = 2_000;
 
 /// How often a file is read that changes its length meanwhile.

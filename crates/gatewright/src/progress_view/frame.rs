@@ -14,7 +14,7 @@ const ERASE_ALL: &str = "\u{1b}[H\u{1b}[J";
 /// Where a frame begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameStart {
-    /// So many rows above the cursor.
+    /// This many rows above the cursor.
     Rows(usize),
     /// At the top of an empty screen.
     Everything,

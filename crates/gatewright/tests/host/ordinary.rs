@@ -104,7 +104,7 @@ fn others(stage: &Stage) -> Vec<Turn> {
     ]
 }
 
-/// So many lines of shell are typed in each stage.
+/// How many lines of shell are typed in each stage.
 const LINES_IN_A_STAGE: usize = 9;
 
 /// A server of the Model Context Protocol that keeps notes in a folder. The host starts it.

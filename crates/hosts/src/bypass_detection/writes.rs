@@ -40,7 +40,7 @@ const WRITERS: [&str; 11] = [
 /// Programs that write the last file they name.
 const COPIERS: [&str; 6] = ["cp", "install", "ln", "mv", "rsync", "scp"];
 
-/// So many relative `cd`s are followed.
+/// How many relative `cd`s are followed.
 const MOST_ENTERED: usize = 32;
 
 /// Everything that this text plainly writes.

@@ -101,14 +101,14 @@ pub enum StartFrom {
     ProcessEnd(work_record::Ended),
 }
 
-/// The result.
+/// What became of the work.
 pub enum Finish {
     Judged(Box<Decided>),
     /// This process was stopped: the work is still open.
     Open,
 }
 
-/// The conversation that a process works in.
+/// One turn of the agent: one process, and the conversation that it works in.
 enum Turn {
     New {
         id: String,

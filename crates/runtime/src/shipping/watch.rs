@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::fleet_membership;
 use crate::state::State;
 
-/// So long after the last change the process ends, if no session is alive.
+/// How long after the last change the process ends, if no session is alive.
 pub const IDLE: Duration = Duration::from_secs(5 * 60);
 
 /// How often the store is watched.

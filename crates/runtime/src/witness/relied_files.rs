@@ -28,8 +28,8 @@ const PROGRAM: &str = "the program";
 const MOST_DEPTH: u32 = 3;
 const MOST_FILES: usize = 2000;
 
-/// About as long is a text with all files.
-const GLANCE: usize = 2048;
+/// The usual length of the text with the stamps of all files.
+const USUAL_LENGTH: usize = 2048;
 
 /// The front matter is at the beginning.
 const MOST_READ: u64 = 256 * 1024;
@@ -170,7 +170,7 @@ impl<'a> Look<'a> {
         let given = self.given.iter().filter(|path| !agents.contains(path));
         let others = given.chain(&self.settings).map(PathBuf::as_path);
         let all = agents.iter().map(PathBuf::as_path).chain(others);
-        let mut glance = String::with_capacity(GLANCE);
+        let mut glance = String::with_capacity(USUAL_LENGTH);
         for path in all.chain(program.map(Path::new)) {
             let name = path.to_str().filter(|name| !name.contains('\n'))?;
             let stamp = match fs::metadata(path) {

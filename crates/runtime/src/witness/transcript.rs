@@ -13,7 +13,7 @@ use super::seen_calls::Noted;
 use crate::state::State;
 use crate::workspace::OpenRun;
 
-/// So much of a record is read at once; the next event reads on.
+/// How much of a record is read at once; the next event reads on.
 const MOST_READ: u64 = 16 * 1024 * 1024;
 
 /// What is longer may take long to read.

@@ -6,7 +6,7 @@ use crate::source::File;
 /// What has fewer lines is not worth a name.
 const SHORTEST: usize = 6;
 
-/// So many of ten lines in common make two definitions nearly the same.
+/// How many of ten lines in common make two definitions nearly the same.
 const NEARLY: usize = 8;
 
 /// A pipeline in the text of a program.

@@ -26,6 +26,9 @@ const PHRASES: [&str; 12] = [
     "do it again",
 ];
 
+/// Words that no sentence begins with: a limit is "how many" or "at most", and not "so many".
+const OPENINGS: [&str; 4] = ["so many ", "so much ", "so long ", "so often "];
+
 /// A thing does not want. These may.
 const MAY_WANT: [&str; 8] = [
     "person", "people", "user", "who", "somebody", "nobody", "anybody", "reader",
@@ -161,6 +164,10 @@ fn phrases_in(text: &str) -> impl Iterator<Item = String> {
         .filter(|(at, phrase)| is_whole(text, *at, phrase.len()))
         .filter(|(at, phrase)| !text[at + phrase.len()..].starts_with(" apart"));
     let fixed = fixed.map(|(_, phrase)| phrase.to_owned());
+    let opening = OPENINGS
+        .iter()
+        .filter(|opening| text.trim_start().starts_with(**opening))
+        .map(|opening| opening.trim_end().to_owned());
     let quotes = text
         .chars()
         .filter(|c| matches!(c, '«' | '»'))
@@ -183,7 +190,12 @@ fn phrases_in(text: &str) -> impl Iterator<Item = String> {
             && !before.is_some_and(|before| before.ends_with("there"))
     });
     let is_no = is_no.map(|(_, three)| three.join(" "));
-    let found: Vec<String> = fixed.chain(quotes).chain(wants).chain(is_no).collect();
+    let found: Vec<String> = fixed
+        .chain(opening)
+        .chain(quotes)
+        .chain(wants)
+        .chain(is_no)
+        .collect();
     found.into_iter()
 }
 
@@ -202,6 +214,7 @@ pub(crate) const RULES: &[Rule] = &[Rule {
         &[("crates/a/src/lib.rs", "//! It is looked at later.\n")],
         &[("crates/a/src/lib.rs", "fn f() {\n    // Whoever asks.\n}\n")],
         &[("crates/a/tests/all.rs", "// The person is told.\n")],
+        &[("crates/a/src/lib.rs", "/// So many lines are shown.\n")],
         &[(
             "crates/a/src/lib.rs",
             "const A: &str = \"the file is no JSON\";\n",
@@ -233,7 +246,7 @@ pub(crate) const RULES: &[Rule] = &[Rule {
         (
             "crates/a/src/lib.rs",
             "//! There is no run. It is no longer open. The answer is no, and `whoever` is a name.\n\
-                 // This is left of it.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
+                 // This is left of so many files.\nconst A: &str = \"a person wants to wait; recommend it\";\n\
                  fn f() { mend(wants) }\n#[cfg(test)]\nmod tests {\n    const B: &str = \"mend\";\n}\n",
         ),
         ("crates/a/tests/all.rs", "const A: &str = \"is told\";\n"),

@@ -6,7 +6,7 @@ use views::list::RunRow;
 
 use crate::screen::Piece;
 
-/// So many of the latest runs have a bar.
+/// How many of the latest runs have a bar.
 const MOST_BARS: usize = 30;
 
 /// As high as the run took long, beside the longest.

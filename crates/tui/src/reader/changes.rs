@@ -14,7 +14,7 @@ use views::facts::{Attempt, Timeline, Visit};
 
 use crate::event::{ChangeExtent, ChangeRow, OpenText, Wrapping};
 
-/// So many of the latest pieces of work are listed.
+/// How many of the latest pieces of work are listed.
 const MOST_ROWS: usize = 200;
 
 /// What was kept at the end of each piece of work of a run. It does not change, so it is read once.

@@ -19,7 +19,7 @@ const LOG: char = 'l';
 /// The line behind which the replies and the rows of `pipeline-state` stand.
 const ROWS: &str = "r";
 
-/// About as long is all that is short.
+/// The usual length of the short part.
 const SHORT: usize = 512;
 
 impl JournalDigest {

@@ -34,7 +34,7 @@ impl StateRows {
         self.count
     }
 
-    /// So many rows that were kept, behind this place of a text.
+    /// This many rows that were kept, behind this place of a text.
     pub(super) fn read(kept: String, from: usize, count: usize) -> Self {
         Self { kept, from, count }
     }

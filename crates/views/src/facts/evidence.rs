@@ -8,13 +8,13 @@ use engine::{
 use super::timeline::{Timeline, subject};
 use crate::safe::Untrusted;
 
-/// So many reviews of a gate are kept, the latest.
+/// How many reviews of a gate are kept, the latest.
 const MOST_REVIEWS: usize = 50;
 
-/// So many failed runs of its commands are kept of a gate, the latest.
+/// How many failed runs of its commands are kept of a gate, the latest.
 const MOST_FAILURES: usize = 3;
 
-/// So much of the end of the output of a failed run is kept, in bytes.
+/// How much of the end of the output of a failed run is kept, in bytes.
 const LONGEST_TAIL: usize = 4_000;
 
 /// A gate of the pipeline, with what is known about it.

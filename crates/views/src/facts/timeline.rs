@@ -14,14 +14,14 @@ use super::remark::{Remark, RemarkKind};
 use super::ways::WayCounts;
 use crate::fact::AgentNames;
 
-/// So many of the latest visits are kept, and so many attempts of all of them.
+/// How many of the latest visits are kept, and how many attempts of all of them.
 const MOST_VISITS: usize = 1_000;
 const MOST_ATTEMPTS: usize = 2_000;
 
-/// So many runs of the commands of one visit.
+/// How many runs of the commands of one visit.
 const MOST_CHECKS: usize = 500;
 
-/// So many of the latest remarks of each kind are kept; all are counted.
+/// How many of the latest remarks of each kind are kept; all are counted.
 const MOST_REMARKS: usize = 200;
 
 /// What the entries so far say about the way of a run.

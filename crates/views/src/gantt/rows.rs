@@ -6,7 +6,7 @@ use super::{BarKind, GanttBar, GanttRow};
 use crate::facts::{Attempt, CheckAttempt, Timeline, Visit, WaitSpan};
 use crate::metrics::Wait;
 
-/// So many of the latest bars are drawn: more cannot be told apart.
+/// How many of the latest bars are drawn: more cannot be told apart.
 const MOST_BARS: usize = 240;
 
 /// Until when that lasts which is not over.

@@ -15,10 +15,10 @@ use crate::html::{escaped, escaped_block};
 use crate::time::{duration, rfc3339, span};
 use crate::words::{self, short};
 
-/// So many of the latest remarks of a section are shown.
+/// How many of the latest remarks of a section are shown.
 const MOST_SHOWN: usize = 100;
 
-/// So many of the latest stays in stages.
+/// How many of the latest stays in stages.
 const MOST_VISITS: usize = 300;
 
 pub(super) fn gates(gates: &[GateEvidence]) -> String {

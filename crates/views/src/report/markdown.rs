@@ -9,10 +9,10 @@ use crate::markdown::{escaped, fenced, quoted};
 use crate::time::{duration, span};
 use crate::words::{self, short};
 
-/// So many of the latest remarks of a section are shown.
+/// How many of the latest remarks of a section are shown.
 const MOST_SHOWN: usize = 50;
 
-/// So many of the latest stays in stages.
+/// How many of the latest stays in stages.
 const MOST_VISITS: usize = 200;
 
 pub(super) fn render(view: &ReportView) -> String {

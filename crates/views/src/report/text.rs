@@ -9,10 +9,10 @@ use crate::paint::{Paint, Style};
 use crate::time::{duration, span};
 use crate::words::{self, short};
 
-/// So many of the latest remarks of a section are shown.
+/// How many of the latest remarks of a section are shown.
 const MOST_SHOWN: usize = 30;
 
-/// So many of the latest stays in stages.
+/// How many of the latest stays in stages.
 const MOST_VISITS: usize = 200;
 
 /// A longer command is cut.
@@ -24,7 +24,7 @@ const NO_USAGE: &str = "no usage reported";
 /// On a page there is more room.
 const PAGE_COMMAND_COLUMNS: usize = 300;
 
-/// So many lines of the output of a command that failed.
+/// How many lines of the output of a command that failed.
 const TAIL_LINES: usize = 12;
 
 /// The end of the output of a command, for every form of the report.

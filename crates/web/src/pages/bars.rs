@@ -7,7 +7,7 @@ use store::RunSummary;
 use crate::bits;
 use crate::reading::Reading;
 
-/// So many of the latest runs have a bar.
+/// How many of the latest runs have a bar.
 const MOST: usize = 30;
 
 /// The place of each bar, and its parts.

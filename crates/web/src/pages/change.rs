@@ -15,7 +15,7 @@ use crate::{bits, query};
 /// A longer diff is cut on the page.
 const MOST_LINES: usize = 5_000;
 
-/// So many of the latest pieces of work can be chosen.
+/// How many of the latest pieces of work can be chosen.
 const MOST_WORK: usize = 40;
 
 pub(super) fn page(reading: &mut Reading<'_>, run: &RunId, query: &str) -> Result<Page, Failure> {

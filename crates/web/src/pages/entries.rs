@@ -12,7 +12,7 @@ use crate::page::{Page, Part, Place};
 use crate::reading::Reading;
 use crate::{bits, query};
 
-/// So many entries are on one page.
+/// How many entries are on one page.
 const AT_ONCE: u64 = 100;
 
 pub(super) fn page(reading: &mut Reading<'_>, run: &RunId, query: &str) -> Result<Page, Failure> {

@@ -6,7 +6,7 @@ use views::gantt::{self, Gantt, Lasting};
 
 use super::run::Shown;
 
-/// So many of the latest visits are drawn; all are in the table below.
+/// How many of the latest visits are drawn; all are in the table below.
 const MOST_VISITS: usize = 60;
 
 const STEP_MS: u64 = 30_000;

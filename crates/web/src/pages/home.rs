@@ -12,7 +12,7 @@ use crate::page::{Page, Part, Place};
 use crate::reading::{Acting, Reading};
 use crate::{bits, forms};
 
-/// So many runs that are over are on one page.
+/// How many runs that are over are on one page.
 const OVER_AT_ONCE: usize = 50;
 
 pub(crate) fn page(reading: &mut Reading<'_>, query: &str) -> Result<Page, Failure> {

@@ -12,7 +12,7 @@ use crate::page::{Page, Part, Place};
 use crate::reading::Reading;
 use crate::{bits, query};
 
-/// So many of the latest lines are shown; the terminal shows all that is kept.
+/// How many of the latest lines are shown; the terminal shows all that is kept.
 const MOST_LINES: usize = 2_000;
 
 /// A longer line is cut.

@@ -13,7 +13,7 @@ use crate::bits;
 use crate::page::{Page, Part, Place};
 use crate::reading::Reading;
 
-/// So many runs of a pipeline are on its page.
+/// How many runs of a pipeline are on its page.
 const MOST_RUNS: usize = 50;
 
 /// The pipelines of all runs, by name.

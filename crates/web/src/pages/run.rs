@@ -18,7 +18,7 @@ use crate::pages::{entries, picture};
 use crate::reading::Reading;
 use crate::{bits, query};
 
-/// So many of the latest entries are on the page of a run.
+/// How many of the latest entries are on the page of a run.
 const LATEST: u64 = 12;
 
 /// A run as one of its pages shows it.

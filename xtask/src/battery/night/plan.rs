@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::battery::chance::Chance;
 
-/// So long after a worker begins the machine crashes at latest: a night without a crash takes about as long.
+/// How long after a worker begins the machine crashes at latest: a night without a crash takes about as long.
 const LATEST: Duration = Duration::from_secs(5);
 
 /// Half of the crashes come this early: while git makes the worktrees.
@@ -117,7 +117,7 @@ impl NightTask {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub tasks: Vec<NightTask>,
-    /// So long after the beginning of each worker everything is killed.
+    /// How long after the beginning of each worker everything is killed.
     pub crashes: Vec<Duration>,
     /// How many runs a worker drives at once.
     pub at_once: usize,

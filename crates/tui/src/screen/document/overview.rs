@@ -11,7 +11,7 @@ use crate::age::age;
 use crate::event::RunFacts;
 use crate::screen::Screen;
 
-/// So many of the latest remarks are shown; the journal has all.
+/// How many of the latest remarks are shown; the journal has all.
 const MOST_REMARKS: usize = 12;
 
 /// Bars with fewer columns say nothing.

@@ -10,7 +10,7 @@ use crate::age::age;
 use crate::event::{RunFacts, TextTarget};
 use crate::screen::Screen;
 
-/// So many lines of a command's output are shown; `why` has all that was kept.
+/// How many lines of a command's output are shown; `why` has all that was kept.
 const TAIL_LINES: usize = 20;
 
 pub(super) fn gates(screen: &Screen, run: &RunFacts, columns: usize) -> Vec<DocLine> {

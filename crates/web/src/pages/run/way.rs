@@ -10,7 +10,7 @@ use crate::bits;
 use crate::pages::gantt;
 use crate::reading::Reading;
 
-/// So many of the latest visits are shown.
+/// How many of the latest visits are shown.
 const MOST_VISITS: usize = 60;
 
 /// Those who are at work: the last tool, and how long ago.
