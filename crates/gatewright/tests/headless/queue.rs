@@ -138,6 +138,8 @@ fn every_task_of_a_file_is_a_queued_run() {
         let prompt = world.prompt(count + 1);
         assert!(prompt.contains(&format!("> {task}")), "{prompt}");
     }
+    let later = line(&world, "--tasks tasks.txt --at 2099-12-01T02:00");
+    says(&world.gatewright(&later).succeeds().stderr, "2099-12-01");
 }
 
 #[test]

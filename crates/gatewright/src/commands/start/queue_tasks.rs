@@ -10,10 +10,10 @@ use runtime::context::Context;
 use runtime::definition::{self, DefinitionError};
 use runtime::failure::Failure;
 use runtime::run_branch::PlaceWish;
-use runtime::session_run;
 use runtime::start_run::{Holder, Started};
 use runtime::task_file::{self, FileTask, LONGEST_TASK, MOST_TASKS, TaskFileProblem};
 use runtime::workspace::Workspace;
+use runtime::{clock, session_run};
 use serde_json::json;
 use views::Style;
 
@@ -81,7 +81,7 @@ pub(crate) fn queue(
         return Err(rest(stopped, &name, task, queued.len()));
     }
     tell(output, &queued)?;
-    tell_worker(output, &queued, fleet.is_some());
+    tell_worker(output, queued.len(), not_before, fleet.is_some());
     for notice in notices {
         output.say(&notice);
     }
@@ -130,19 +130,20 @@ fn tell(output: &mut Output, queued: &[(RunId, &FileTask)]) -> Result<(), Failur
     Ok(())
 }
 
-fn tell_worker(output: &mut Output, queued: &[(RunId, &FileTask)], is_fleet: bool) {
-    let runs = match queued.len() {
+/// Where nobody drives them yet, this says what does, and from when on.
+fn tell_worker(output: &mut Output, queued: usize, not_before: Option<Time>, is_fleet: bool) {
+    let runs = match queued {
         1 => "1 run".to_owned(),
         many => format!("{many} runs"),
     };
-    let worker = if is_fleet {
-        "`gatewright worker --fleet` drives them"
-    } else {
-        "`gatewright worker` drives them"
-    };
+    let fleet = if is_fleet { " --fleet" } else { "" };
+    let time = not_before.map(|time| views::time::moment(time, clock::now()));
+    let time = time.map_or_else(String::new, |time| format!(", not before {time}"));
     output.say_in(
         Style::Normal,
-        &format!("queued {runs}; {worker}, `gatewright queue` shows them"),
+        &format!(
+            "queued {runs}; `gatewright worker{fleet}` drives them{time}, `gatewright queue` shows them"
+        ),
     );
 }
 
