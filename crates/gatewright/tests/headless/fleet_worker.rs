@@ -150,7 +150,7 @@ fn a_user_is_the_same_with_and_without_a_terminal() {
         .laptop
         .gatewright(&format!("caps --fleet --user {person} --day cost=5.00"))
         .succeeds();
-    let spends = "SELECT gatewright.note_spending('f-1', 500, 9000)";
+    let spends = "SELECT gatewright.note_spending('f-1', 500, 9000, 0, NULL, NULL, NULL)";
     fleet.server.sql("team", spends);
     assert_eq!(fleet.laptop.facts("queue")[0]["waits"]["for"], "cap");
 }
