@@ -7,7 +7,7 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::fleet_membership::FleetMembership;
 use runtime::fleet_seat::{ConnectFleet, FleetSeat};
-use store::{Access, SharedBackend};
+use store::{Access, DatabaseFault, SharedBackend};
 
 /// An open connection to the fleet of this machine.
 pub(crate) struct FleetLink {
@@ -31,7 +31,7 @@ impl FleetLink {
     }
 
     fn at(membership: FleetMembership, address: Address, access: Access) -> Result<Self, Failure> {
-        let store = Postgres::open(&address, access)?;
+        let store = Postgres::open(&address, access).map_err(cannot_open)?;
         Ok(Self {
             membership,
             address,
@@ -58,6 +58,26 @@ fn seat(
 ) -> FleetSeat {
     let (machine, name) = (membership.machine.clone(), membership.name.clone());
     FleetSeat::new(store, machine, name, context.who())
+}
+
+/// Where the address is wrong, says how this machine gets another one.
+fn cannot_open(error: store::Error) -> Failure {
+    let is_of_address = matches!(
+        error,
+        store::Error::Database {
+            fault: DatabaseFault::Password
+                | DatabaseFault::NoDatabase
+                | DatabaseFault::ReadOnly
+                | DatabaseFault::Encryption,
+            ..
+        }
+    );
+    let failure = Failure::from(error);
+    if is_of_address {
+        failure.hint("`gatewright fleet join ADDRESS` gives this machine another address")
+    } else {
+        failure
+    }
 }
 
 fn not_joined() -> Failure {

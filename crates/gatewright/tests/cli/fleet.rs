@@ -82,6 +82,18 @@ fn two_machines_join_see_each_other_and_leave() {
             .contains("linux, gpu")
     );
 
+    // A clock that is an hour off shows on every machine.
+    let off = format!("UPDATE gatewright.machines SET skew = 3600000 WHERE name = '{longer}'");
+    server.sql("team", &off);
+    let status = fleet(&one, ["status"]).succeeds();
+    assert_eq!(
+        status.stdout.matches("clock off by 1h").count(),
+        1,
+        "{status}"
+    );
+    let status = json(fleet(&one, ["status", "--json"]));
+    assert_eq!(status["machines"][1]["skew_ms"], 3_600_000);
+
     // A machine that joins again is the same one.
     let again = json(fleet(
         &two,
@@ -117,7 +129,8 @@ fn the_address_may_be_in_a_variable_or_in_a_secret_file() {
     fleet(&machine, ["status"]).succeeds();
     // The file is read again whenever it is needed.
     fs::write(&secret, server.address_of(USER, "wrong", "team")).unwrap();
-    says_one_line(fleet(&machine, ["status"]), 4, &["password"]);
+    let refused = fleet(&machine, ["status"]);
+    says_one_line(refused, 4, &["password", "gatewright fleet join"]);
 
     let with_variable = |words: [&str; 4]| {
         let mut command = machine.command(["fleet"].iter().chain(&words));

@@ -420,6 +420,10 @@ fn a_run_that_no_machine_can_drive_is_set_aside_and_can_be_put_back() {
         .server
         .sql("team", "SELECT set_aside FROM gatewright.queue");
     says(&aside, "cannot read the settings of f-1");
+    for screen in ["fleet status", "queue"] {
+        let shown = fleet.laptop.gatewright(screen).succeeds();
+        says(&shown.stdout, "gatewright resume f-1");
+    }
     fleet
         .server
         .sql("team", "UPDATE gatewright.queue SET settings = '{}'");

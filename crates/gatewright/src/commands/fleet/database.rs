@@ -281,7 +281,11 @@ fn run_words(run: &FleetRun) -> String {
         None => ", nobody drives it".to_owned(),
     };
     let queued = match (&run.set_aside, &run.queued) {
-        (Some(why), _) => format!(", set aside: {}", views::line(why)),
+        (Some(why), _) => format!(
+            ", set aside, type `gatewright resume {}`: {}",
+            views::line(&run.id),
+            views::line(why)
+        ),
         (None, Some(labels)) if !labels.is_empty() => {
             format!(
                 ", queued for machines with {}",
