@@ -1,5 +1,6 @@
 //! Caps on what all machines of a fleet spend in a day, and what each process may use of them.
 
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use engine::{DispatchId, Run, Time};
@@ -34,8 +35,13 @@ impl FleetCapWatch {
         if self.looked.is_some_and(|at| at.elapsed() < INTERVAL) {
             return Ok(None);
         }
+        // Who tells may wait for a database that is away; the others must still see that they are to end.
+        let Some(turn) = spending.turn_if_free() else {
+            return Ok(None);
+        };
         self.looked = Some(Instant::now());
-        tell(fleet, workspace, &stored.run, spending)?;
+        tell(fleet, workspace, &stored.run, spending, &turn)?;
+        drop(turn);
         // What is reserved for others ends no turn: this one has its own part.
         let cap = fleet.cap_reached(&stored.run.id)?;
         let cap = cap.filter(|cap| cap.spent.is_used_up());
@@ -79,7 +85,8 @@ pub(crate) fn release(
 ) {
     spending.release(dispatch);
     if let Some(fleet) = workspace.store.fleet() {
-        let _ = tell(fleet, workspace, run, spending);
+        let turn = spending.turn_to_tell();
+        let _ = tell(fleet, workspace, run, spending, &turn);
     }
 }
 
@@ -88,8 +95,8 @@ fn tell(
     workspace: &Workspace<'_>,
     run: &Run,
     spending: &Spending,
+    _turn: &MutexGuard<'_, ()>,
 ) -> Result<(), Failure> {
-    let _turn = spending.turn_to_tell();
     let used = run.used.and(spending.in_flight());
     match workspace.fence {
         Some(fence) => {

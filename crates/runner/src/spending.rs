@@ -76,6 +76,11 @@ impl Spending {
         self.telling.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same; `None` if somebody else tells now.
+    pub(crate) fn turn_if_free(&self) -> Option<MutexGuard<'_, ()>> {
+        self.telling.try_lock().ok()
+    }
+
     /// The process of this worker may cost this much more.
     pub(crate) fn reserve(&self, dispatch: DispatchId, cents: u64) {
         let mut workers = self.workers();

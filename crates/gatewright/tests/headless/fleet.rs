@@ -234,6 +234,8 @@ fn a_run_goes_on_elsewhere_when_its_machine_dies() {
     assert_eq!(attempts, [1, 1, 1]);
     let history = fleet.laptop.gatewright("history f-1").succeeds().stdout;
     assert!(!history.contains("a person moved"), "{history}");
+    says(&history, "GW-R133");
+    says(&history, "new conversation");
     fleet.laptop.gatewright("verify f-1").succeeds();
 }
 

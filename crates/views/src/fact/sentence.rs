@@ -344,7 +344,9 @@ fn dropped(rule: Rule) -> &'static str {
         Rule::SessionOver => "ended with its session, and may start again",
         Rule::NeverBegan => "never started, and may be called again",
         Rule::WorkerInterrupted => "was interrupted by a person, and may start again",
-        Rule::Relocated => "was dropped with the machine that drove it, and starts again",
+        Rule::Relocated => {
+            "was dropped with the machine that drove it, and starts again in a new conversation"
+        }
         _ => "was dropped, because a person moved the run",
     }
 }
