@@ -126,7 +126,7 @@ fn in_the_folder_of_claude_code_a_worker_writes_what_it_leaves_and_nothing_else(
     });
     let ran = world.run("pipeline.toml", &MAKE).succeeds();
     assert_eq!(world.project.read(".claude/made.md"), "text");
-    // What the program itself refused is told to the person, while the run goes on and afterwards.
+    // The person reads what the program itself refused, while the run goes on and afterwards.
     let history = world.project.run(["history", RUN]).succeeds();
     for told in [&ran.stderr, &history.stdout] {
         assert!(
