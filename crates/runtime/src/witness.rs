@@ -4,6 +4,7 @@
 //! Then the host's own record of the conversation still has every tool call.
 
 mod answers;
+mod inner_folders;
 mod memory;
 mod processes;
 mod relied_files;

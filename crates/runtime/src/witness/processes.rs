@@ -147,7 +147,13 @@ mod tests {
         let mut command = Command::new("sleep");
         command.arg0(called).arg("60").env_remove(variable);
         command.envs(session.map(|session| (variable, session)));
-        command.spawn().unwrap()
+        let child = command.spawn().unwrap();
+        // A program has begun before the system shows its variables.
+        let environ = format!("/proc/{}/environ", child.id());
+        while std::fs::read(&environ).is_ok_and(|variables| variables.is_empty()) {
+            std::thread::yield_now();
+        }
+        child
     }
 
     /// A process that was found outside is not looked at again; another one with its number is.

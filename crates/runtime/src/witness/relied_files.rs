@@ -2,7 +2,7 @@
 //! what the host's settings say about the guard, and our own program. They are compared by their stamps first, and then by their content.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -11,15 +11,13 @@ use std::rc::Rc;
 use engine::{AgentName, AgentPattern, Definition, Time, Unguarded, Witness, Work, Worker};
 use hosts::SessionHost;
 
+use super::inner_folders::{self, AGENTS};
 use super::memory::{FileMark, Marks, Memory};
 use super::relied_settings;
 use super::stamp::stamp;
 use crate::current_exe;
 use crate::environment::Environment;
 use crate::workspace::OpenRun;
-
-/// Where a host looks for agents, below its settings folder.
-const AGENTS: &str = "agents";
 
 /// What our own program is to a run.
 const PROGRAM: &str = "the program";
@@ -98,7 +96,7 @@ impl<'a> Look<'a> {
             folders: [own]
                 .into_iter()
                 .chain(environment.settings_folder())
-                .chain(inner(worktree, environment, host, known.into_iter()))
+                .chain(inner_folders::find(worktree, environment, host, known))
                 .collect(),
             settings: relied_settings::files(worktree, environment, host),
             host,
@@ -242,47 +240,6 @@ impl<'a> Look<'a> {
             |path| path.to_string_lossy().into_owned(),
         )
     }
-}
-
-/// The settings folders below the worktree in which the host looks for agents. Who is not called by the session
-/// goes by those that were known before.
-fn inner<'p>(
-    worktree: &Path,
-    environment: &Environment,
-    host: &SessionHost,
-    known: impl Iterator<Item = &'p str>,
-) -> BTreeSet<PathBuf> {
-    let started = environment.project.as_deref();
-    // Most sessions are started in the worktree itself, and nothing is below that.
-    let started = started.filter(|folder| folder.as_os_str() != worktree.as_os_str());
-    let started = started.map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.into()));
-    let above = started.iter().flat_map(|folder| folder.ancestors());
-    let below = above.filter(|folder| folder.starts_with(worktree) && *folder != worktree);
-    let below = below.map(|folder| folder.join(host.places.folder));
-    below.chain(known_inner(worktree, host, known)).collect()
-}
-
-/// The settings folders below the worktree that hold one of these files of agents.
-fn known_inner<'p>(
-    worktree: &Path,
-    host: &SessionHost,
-    files: impl Iterator<Item = &'p str>,
-) -> Vec<PathBuf> {
-    let worktree = worktree.to_str().unwrap_or_default();
-    let agents = format!("/{}/{AGENTS}/", host.places.folder);
-    let mut folders = Vec::new();
-    for file in files {
-        let Some(inside) = file.strip_prefix(worktree) else {
-            continue;
-        };
-        let above = inside.match_indices(&agents).map(|(at, _)| at);
-        // The worktree's own folder is always looked at.
-        for at in above.filter(|at| *at > 0 && inside.starts_with('/')) {
-            let folder = &inside[..at + 1 + host.places.folder.len()];
-            folders.push(PathBuf::from(format!("{worktree}{folder}")));
-        }
-    }
-    folders
 }
 
 /// The files that an earlier look saw.
@@ -578,24 +535,6 @@ mod tests {
         fs::remove_dir(at("agents/critic.md")).unwrap();
         std::os::unix::fs::symlink(at("agents/critic.md"), at("agents/critic.md")).unwrap();
         assert_eq!(look.glance(Some(&program)), None);
-    }
-
-    #[test]
-    fn settings_folders_below_the_worktree_are_known_by_their_agents() {
-        let host = hosts::DEFAULT_SESSION_HOST;
-        for (file, expected) in [
-            ("/p/.claude/agents/critic.md", None),
-            ("/p/a/.claude/agents/critic.md", Some("/p/a/.claude")),
-            ("/p/a/b/.claude/agents/deeper/x.md", Some("/p/a/b/.claude")),
-            ("/p/a/.claude/settings.json", None),
-            ("/p/a/x.claude/agents/critic.md", None),
-            ("/pp/a/.claude/agents/critic.md", None),
-            ("/h/.claude/agents/critic.md", None),
-        ] {
-            let found = known_inner(Path::new("/p"), host, [file].into_iter());
-            let expected: Vec<PathBuf> = expected.map(PathBuf::from).into_iter().collect();
-            assert_eq!(found, expected, "{file}");
-        }
     }
 
     #[test]
