@@ -16,7 +16,7 @@ enum IdleReason {
     Nothing,
     /// The first run that is due by itself, and when.
     At(Time, RunId),
-    /// So many runs wait for a person.
+    /// The number of runs that wait for a person.
     Persons(usize),
     /// A service, another process or a later try is waited for: that has been said.
     Other,
