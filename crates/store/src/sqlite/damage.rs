@@ -90,7 +90,9 @@ impl Folder {
                     source: Box::new(error),
                 }
             }
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::Busy { folder: folder() },
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed => Error::Busy { folder: folder() },
             _ => Error::Sqlite {
                 doing,
                 folder: folder(),
@@ -162,6 +164,7 @@ mod tests {
             (ffi::SQLITE_CANTOPEN, "not writable"),
             (ffi::SQLITE_BUSY, "busy"),
             (ffi::SQLITE_BUSY_RECOVERY, "busy"),
+            (ffi::SQLITE_PROTOCOL, "busy"),
             (ffi::SQLITE_IOERR_WRITE, "other"),
             (ffi::SQLITE_IOERR_CORRUPTFS, "other"),
             (ffi::SQLITE_NOMEM, "other"),

@@ -21,6 +21,9 @@ use crate::error::Corruption;
 use crate::verification::Anchor;
 use crate::{Backend as _, Error};
 
+/// How often a snapshot is begun again that others have outrun for seconds.
+const MOST_OUTRUN: u32 = 3;
+
 /// The new database while it is made.
 const NEW: &str = "store.db.new";
 
@@ -95,10 +98,18 @@ impl Sqlite {
     fn read_with_version<T>(&self, read: impl FnOnce(u32) -> T) -> Result<T, Error> {
         let fault = |error| self.folder.fault("read the format", error);
         let mut statement = self.connection.prepare(schema::VERSION).map_err(fault)?;
+        let mut outrun = 0;
         let mut rows = statement.query([]).map_err(fault)?;
-        let version = match rows.next().map_err(fault)? {
-            Some(row) => row.get(0).map_err(fault)?,
-            None => 0,
+        let version = loop {
+            match rows.next() {
+                Ok(Some(row)) => break row.get(0).map_err(fault)?,
+                Ok(None) => break 0,
+                // It began its snapshot anew for seconds, and others were faster each time.
+                Err(error) if is_outrun(&error) && outrun < MOST_OUTRUN => outrun += 1,
+                Err(error) => return Err(fault(error)),
+            }
+            drop(rows);
+            rows = statement.query([]).map_err(fault)?;
         };
         // The first statement that needs the tables makes SQLite read them. If that is one that is kept, their
         // memory is taken from where it costs more. A fault shows when the tables are used.
@@ -163,6 +174,11 @@ impl Sqlite {
             .wal_hook(Some(hook))
             .map_err(|error| self.folder.fault("watch the log", error))
     }
+}
+
+/// Did others change the log each time that SQLite tried to begin a snapshot?
+fn is_outrun(error: &rusqlite::Error) -> bool {
+    failure(error).is_some_and(|failure| failure.code == ErrorCode::FileLockingProtocolFailed)
 }
 
 pub(super) fn connect(folder: &Folder, access: Access) -> Result<Connection, Error> {
