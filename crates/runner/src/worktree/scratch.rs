@@ -132,7 +132,8 @@ impl Scratch<'_> {
         kept?;
         repository.wait_for_pruning();
         let mut command = repository.command(&repository.here());
-        command.args(["rev-list", "--objects", "--no-walk", "--quiet", commit]);
+        // Without its parents: refs kept their objects all the time, and there may be very many.
+        command.args(["rev-list", "--objects", "--quiet", &format!("{commit}^!")]);
         Ok(start(&mut command)?.status.success())
     }
 

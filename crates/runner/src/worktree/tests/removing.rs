@@ -1,7 +1,9 @@
 //! No work goes before it is merged or archived, and all of it goes with its run.
 
+use std::cell::Cell;
 use std::fs;
 
+use super::super::scratch::Scratch;
 use super::*;
 
 #[test]
@@ -72,6 +74,37 @@ fn archived_work_survives_git_s_own_cleaning() {
     );
     let snapshot = story.worktrees.left(&worktree).unwrap().unwrap();
     assert_eq!(story.merge(&snapshot), clean(&["a", "locked/cache"]));
+}
+
+/// What git knows already is not written again, and `git gc --prune=now` may remove it before a ref keeps it.
+#[test]
+fn a_commit_that_lost_an_object_is_made_again() {
+    for (is_removed, expected) in [(true, 2), (false, 1)] {
+        let story = Story::with(&[("a", "1")]);
+        story.project.write("new", "2");
+        story.git(&["add", "new"]);
+        let tree = story.git(&["write-tree"]);
+        let head = story.git(&["rev-parse", "HEAD"]);
+        let repository = story.worktrees.repository().unwrap();
+        let tries = Cell::new(0);
+        let make = |scratch: &Scratch<'_>| {
+            tries.set(tries.get() + 1);
+            let commit = scratch.commit(tree.trim(), &[head.trim()], "with both")?;
+            let blob = story.git(&["hash-object", "-w", "new"]);
+            let (folder, name) = blob.trim().split_at(2);
+            let object = format!(".git/objects/{folder}/{name}");
+            if is_removed && tries.get() == 1 {
+                fs::remove_file(story.project.path().join(object)).unwrap();
+            }
+            Ok((Some(commit), ()))
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let kept = repository.keep_new("refs/gatewright/r-1/test", make, folder.path());
+        kept.unwrap();
+        assert_eq!(tries.get(), expected, "{is_removed}");
+        let shown = story.git(&["show", "refs/gatewright/r-1/test:new"]);
+        assert_eq!(shown, "2");
+    }
 }
 
 #[test]
