@@ -36,7 +36,6 @@ fn judged_without_the_database(break_off: impl Fn(&Proxy)) {
     let worker = build.begin("worker --fleet --once");
     at_work(&fleet.laptop, 1);
     break_off(&proxy);
-    let connections = proxy.connections();
     let_go(&fleet.laptop);
     until("it has asked", || !fleet.laptop.noted("asked").is_empty());
     assert_eq!(fleet.laptop.noted("fine.1"), ["code 0"]);
@@ -46,7 +45,6 @@ fn judged_without_the_database(break_off: impl Fn(&Proxy)) {
     proxy.open();
     std::fs::write(fleet.laptop.programs().join("end"), "").unwrap();
     worker.end().succeeds();
-    assert!(proxy.connections() >= connections);
     assert_eq!(fleet.laptop.status("f-1"), "completed");
     // The run has what its hooks decided meanwhile, once.
     let kinds = |kind: &str| fleet.laptop.history_of("f-1", kind);

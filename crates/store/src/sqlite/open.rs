@@ -21,8 +21,8 @@ use crate::error::Corruption;
 use crate::verification::Anchor;
 use crate::{Backend as _, Error};
 
-/// How often a snapshot is begun again that others have outrun for seconds.
-const MOST_OUTRUN: u32 = 3;
+/// How often a command begins its first snapshot again, after others have outrun it for seconds.
+const MOST_RETRIES: u32 = 3;
 
 /// The new database while it is made.
 const NEW: &str = "store.db.new";
@@ -98,14 +98,18 @@ impl Sqlite {
     fn read_with_version<T>(&self, read: impl FnOnce(u32) -> T) -> Result<T, Error> {
         let fault = |error| self.folder.fault("read the format", error);
         let mut statement = self.connection.prepare(schema::VERSION).map_err(fault)?;
-        let mut outrun = 0;
+        // A hook must answer before its host stops waiting: it says that it could not judge.
+        let mut tries_left = match self.statements {
+            Statements::Kept => MOST_RETRIES,
+            Statements::Once(_) => 0,
+        };
         let mut rows = statement.query([]).map_err(fault)?;
         let version = loop {
             match rows.next() {
                 Ok(Some(row)) => break row.get(0).map_err(fault)?,
                 Ok(None) => break 0,
-                // It began its snapshot anew for seconds, and others were faster each time.
-                Err(error) if is_outrun(&error) && outrun < MOST_OUTRUN => outrun += 1,
+                // SQLite tried to begin a snapshot for seconds, and others changed the log each time.
+                Err(error) if is_outrun(&error) && tries_left > 0 => tries_left -= 1,
                 Err(error) => return Err(fault(error)),
             }
             drop(rows);

@@ -18,7 +18,7 @@ enum IdleReason {
     At(Time, RunId),
     /// The number of runs that wait for a person.
     Persons(usize),
-    /// A service, another process or a later try is waited for: that has been said.
+    /// It waits for a service, another process or a later try, and has said so.
     Other,
 }
 
@@ -28,7 +28,13 @@ impl Idle {
             Waits::Until(time) | Waits::Held { until: time, .. } => {
                 Some((*time, it.summary.id.clone()))
             }
-            _ => None,
+            Waits::Worker
+            | Waits::Driven { .. }
+            | Waits::Turn(_)
+            | Waits::Tree(_)
+            | Waits::SameFiles { .. }
+            | Waits::Rest(_)
+            | Waits::Person(_) => None,
         });
         let is_person = |it: &&QueuedRun| matches!(it.waits, Waits::Person(_));
         let persons = queue.iter().filter(is_person).count();
