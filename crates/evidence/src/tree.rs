@@ -36,7 +36,9 @@ pub(crate) use made_by_check::around;
 use manifest::{EntryKind, ManifestLine};
 pub use manifest::{TreeFile, changed, files_of};
 use naming::Naming;
-pub use objects::{ListedObjects, ObjectFormat, ObjectKind, ObjectStamps, TreeObject};
+pub use objects::{
+    ListedObjects, ObjectFormat, ObjectKind, ObjectStamps, TreeObject, UnchangedFile, WrittenFile,
+};
 use outside_links::OutsideLinks;
 use reading::{AheadOfList, Found, LookingAhead};
 

@@ -45,7 +45,6 @@ use engine::RunId;
 use evidence::InsidePath;
 use evidence::tree::ObjectStamps;
 
-use disk::FileKind;
 pub use disk::is_temporary;
 pub use durable::DurableSoon;
 pub use git::NoGit;
@@ -311,18 +310,18 @@ impl Worktrees {
         let scratch = repository.scratch(self.records.folder())?;
         let mut items = trees::items(&scratch, base)?;
         items.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        self.reuse(repository, &dirs, &items)?;
+        let reused = self.reuse(repository, &dirs, &items)?;
         scratch.check_out(&dirs, base)?;
+        if let Some(reused) = &reused {
+            scratch.write_files(&dirs, &reused.missing(&root, &items))?;
+        }
         let inside = root.join(self.inside(repository)?);
         fs::create_dir_all(&inside).map_err(Failure::file("make", &inside))?;
         if durable::boot().is_none() {
             disk::sync_all(&root)?;
         }
-        let files = items.iter();
-        let files = files.filter(|(_, item)| item.kind != FileKind::Link);
-        let files = files.map(|(path, item)| (path.as_slice(), item.object.as_str()));
         let stamps = repository.stamps(root, self.records.stamps(name));
-        stamps.remember(files);
+        stamps.remember(&spare::written(&items, reused.as_ref()));
         self.note_written(name, &dirs);
         Ok(id)
     }

@@ -14,7 +14,7 @@ use super::cache::{Cache, ReadFile, StatKey};
 use super::listing::{self, Begun, Standing};
 use super::manifest::EntryKind;
 use super::naming::Naming;
-use super::reading::{self, Found, LookingAhead};
+use super::reading::{self, Found, LookingAhead, in_parts, processors};
 use crate::beneath::{self, Folder};
 use crate::error::Error;
 use crate::project::Project;
@@ -32,6 +32,23 @@ pub struct TreeObject {
     pub kind: ObjectKind,
     /// In hexadecimal digits, as git writes it.
     pub name: String,
+}
+
+/// A file that is as it was when it was remembered.
+#[derive(Clone, Debug)]
+pub struct UnchangedFile {
+    pub object: TreeObject,
+    stat_key: StatKey,
+}
+
+/// A file that git wrote into a worktree.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenFile<'a> {
+    pub path: &'a [u8],
+    /// The name of its object.
+    pub object: &'a str,
+    /// If git wrote it earlier.
+    pub unchanged: Option<&'a UnchangedFile>,
 }
 
 /// Paths in their order, with what is there; nothing where there is no file or link.
@@ -135,25 +152,32 @@ impl ObjectStamps {
 
     /// The files among these paths, which are sorted, that are as they were when they were remembered. None
     /// is read.
-    pub fn unchanged(&self, files: &[&[u8]]) -> Vec<Option<TreeObject>> {
+    pub fn unchanged(&self, files: &[&[u8]]) -> Vec<Option<UnchangedFile>> {
         let cache = Cache::at(Some(self.file.clone()));
         let Ok(root) = Folder::open(&self.root) else {
             return vec![None; files.len()];
         };
-        let mut stats = Stats::below(&root);
-        let mut place = 0;
-        let unchanged = files.iter().map(|path| {
-            let stat = stats.of(path)?;
-            place = cache.place(path, place);
-            let hash = cache.hash_at(place, path, &StatKey::of(&stat))?;
-            let kind = match stat.st_mode & 0o100 {
-                0 => ObjectKind::File,
-                _ => ObjectKind::Program,
-            };
-            let name = self.format.text(&hash);
-            Some(TreeObject { kind, name })
-        });
-        unchanged.collect()
+        let look = |files: &[&[u8]]| {
+            let mut stats = Stats::below(&root);
+            let mut place = 0;
+            let unchanged = files.iter().map(|path| {
+                let stat = stats.of(path)?;
+                let stat_key = StatKey::of(&stat);
+                place = cache.place(path, place);
+                let hash = cache.hash_at(place, path, &stat_key)?;
+                let kind = match stat.st_mode & 0o100 {
+                    0 => ObjectKind::File,
+                    _ => ObjectKind::Program,
+                };
+                let name = self.format.text(&hash);
+                Some(UnchangedFile {
+                    object: TreeObject { kind, name },
+                    stat_key,
+                })
+            });
+            unchanged.collect::<Vec<_>>()
+        };
+        in_parts(files, processors(), look).concat()
     }
 
     fn object(&self, found: &Found) -> Option<TreeObject> {
@@ -167,30 +191,38 @@ impl ObjectStamps {
         Some(TreeObject { kind, name })
     }
 
-    /// Remembers files that git has just written into a worktree in which nobody works yet: sorted paths
-    /// with the names of their objects.
+    /// Remembers files of a worktree in which nobody works yet: sorted paths with the names of their objects.
+    /// Git has just written them, except for those that are unchanged.
     ///
     /// They were written just now. They count as known all the same when the clock of the disk has got on
     /// since: whatever is written later has a later time.
-    pub fn remember<'f>(&self, files: impl Iterator<Item = (&'f [u8], &'f str)>) {
+    pub fn remember(&self, files: &[WrittenFile<'_>]) {
         let Ok(root) = Folder::open(&self.root) else {
             return;
         };
-        let mut stats = Stats::below(&root);
-        let read = |(path, name): (&'f [u8], &str)| {
-            let file = ReadFile {
-                stat_key: StatKey::of(&stats.of(path)?),
-                hash: self.format.hash(name)?,
-                was_known: false,
-            };
-            Some((path, file))
+        let look = |files: &[WrittenFile<'_>]| {
+            let mut stats = Stats::below(&root);
+            let read = files.iter().map(|file| {
+                let stat_key = match file.unchanged {
+                    Some(unchanged) => unchanged.stat_key,
+                    None => StatKey::of(&stats.of(file.path)?),
+                };
+                Some(ReadFile {
+                    stat_key,
+                    hash: self.format.hash(file.object)?,
+                    was_known: file.unchanged.is_some(),
+                })
+            });
+            read.collect::<Vec<_>>()
         };
-        let read: Vec<(&[u8], ReadFile)> = files.filter_map(read).collect();
+        let read = in_parts(files, processors(), look).concat();
+        let read = files.iter().zip(&read);
+        let read = read.filter_map(|(file, read)| Some((file.path, read.as_ref()?)));
+        let new = read.clone().filter(|(_, file)| !file.was_known);
         let mut cache = Cache::at(Some(self.file.clone()));
-        if let Some(now) = self.moment_after(read.iter().map(|(_, file)| &file.stat_key)) {
+        if let Some(now) = self.moment_after(new.map(|(_, file)| &file.stat_key)) {
             cache = cache.settled_before(now);
         }
-        let read = read.iter().map(|(path, file)| (*path, file));
         cache.unsaved(read).save(None);
     }
 
@@ -265,6 +297,14 @@ mod tests {
         stamps.objects(&[path.as_bytes()]).unwrap().remove(0)
     }
 
+    fn written<'a>(path: &'a [u8], object: &'a str) -> WrittenFile<'a> {
+        WrittenFile {
+            path,
+            object,
+            unchanged: None,
+        }
+    }
+
     /// What git itself calls this file.
     fn by_git(stamps: &ObjectStamps, path: &str) -> String {
         let mut git = Command::new("git");
@@ -313,7 +353,7 @@ mod tests {
         let file = stamps.root.join("a");
         fs::write(&file, "one").unwrap();
         let one = named(&stamps, "a").unwrap();
-        stamps.remember([(b"a".as_slice(), one.name.as_str())].into_iter());
+        stamps.remember(&[written(b"a", &one.name)]);
         // As long as before, and perhaps at the same time.
         fs::write(&file, "two").unwrap();
         let two = named(&stamps, "a").unwrap();
@@ -326,7 +366,7 @@ mod tests {
         let (_folder, stamps) = place(ObjectFormat::Sha1);
         fs::write(stamps.root.join("a"), "one").unwrap();
         let other = "0123456789abcdef0123456789abcdef01234567";
-        stamps.remember([(b"a".as_slice(), other)].into_iter());
+        stamps.remember(&[written(b"a", other)]);
         assert_eq!(named(&stamps, "a").unwrap().name, other);
         // Whatever changes the file shows, also what leaves its length and its time as they were.
         let was = fs::metadata(stamps.root.join("a"))

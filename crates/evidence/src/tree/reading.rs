@@ -247,7 +247,7 @@ impl Cursor<'_> {
     }
 }
 
-fn processors() -> usize {
+pub(super) fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
@@ -258,23 +258,35 @@ fn in_threads(
     (cache, naming): (&Cache, Naming),
     most: usize,
 ) -> Result<Vec<Found>, Error> {
-    let threads = (files.len() / MANY).clamp(1, most.clamp(1, MOST_THREADS));
-    let part = files.len().div_ceil(threads).max(1);
-    let mut parts = files.chunks(part);
-    let Some(first) = parts.next() else {
-        return Ok(Vec::new());
-    };
     let read = |files: &[&[u8]]| Reader::new(root, cache, naming)?.all(files);
+    let parts = in_parts(files, most, read).into_iter();
+    let parts = parts.collect::<Result<Vec<Vec<Found>>, Error>>()?;
+    Ok(parts.concat())
+}
+
+/// Does the same with all parts of a long list, each in a thread.
+pub(super) fn in_parts<T: Sync, R: Send>(
+    items: &[T],
+    most: usize,
+    work: impl Fn(&[T]) -> R + Sync,
+) -> Vec<R> {
+    let threads = (items.len() / MANY).clamp(1, most.clamp(1, MOST_THREADS));
+    let part = items.len().div_ceil(threads).max(1);
+    let mut parts = items.chunks(part);
+    let Some(first) = parts.next() else {
+        return Vec::new();
+    };
+    let work = &work;
     thread::scope(|scope| {
         let others: Vec<_> = parts
-            .map(|files| scope.spawn(move || read(files)))
+            .map(|items| scope.spawn(move || work(items)))
             .collect();
-        let mut found = read(first)?;
+        let mut done = vec![work(first)];
         for other in others {
             let other = other.join();
-            found.extend(other.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            done.push(other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        Ok(found)
+        done
     })
 }
 

@@ -8,11 +8,14 @@
 //! An agent can also run `git gc --prune=now` at any moment. So new objects are made in the scratch
 //! repository, and come into the person's as a pack that git may not remove until a ref keeps it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use evidence::Project;
 use evidence::git::Git;
@@ -42,6 +45,10 @@ const PRUNING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often to look whether it has ended.
 const PRUNING_POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The formats of repositories that this process has asked for.
+static FORMATS: Mutex<BTreeMap<(PathBuf, u64, SystemTime), ObjectFormat>> =
+    Mutex::new(BTreeMap::new());
 
 /// The repository that a run works in.
 pub(super) struct Repository {
@@ -83,21 +90,48 @@ impl Repository {
             common_dir: found.common_dir,
             object_format: ObjectFormat::Sha1,
         };
-        let version = repository.text(&["version"])?;
-        if !is_new_enough(&version) {
-            return no_git(format!(
-                "{version} is too old for worktrees of steps, which need git {}.{}",
-                OLDEST.0, OLDEST.1
-            ));
+        Ok(match repository.checked_format()? {
+            Ok(format) => {
+                repository.object_format = format;
+                Ok(repository)
+            }
+            Err(no_git) => Err(no_git),
+        })
+    }
+
+    /// The format of its objects, unless git or the format cannot be used.
+    fn checked_format(&self) -> Result<Result<ObjectFormat, NoGit>, Failure> {
+        let key = self.format_key();
+        let known = FORMATS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(format) = key.as_ref().and_then(|key| known.get(key)) {
+            return Ok(Ok(*format));
         }
-        let format = repository.text(&["rev-parse", "--show-object-format"])?;
+        drop(known);
+        let version = self.text(&["version"])?;
+        if !is_new_enough(&version) {
+            let (major, minor) = OLDEST;
+            let needs = format!("worktrees of steps, which need git {major}.{minor}");
+            let reason = format!("{version} is too old for {needs}");
+            return Ok(Err(NoGit { reason }));
+        }
+        let format = self.text(&["rev-parse", "--show-object-format"])?;
         let Some(format) = ObjectFormat::parse(&format) else {
-            return no_git(format!(
-                "the objects of this repository are in the unknown format {format}"
-            ));
+            let reason =
+                format!("the objects of this repository are in the unknown format {format}");
+            return Ok(Err(NoGit { reason }));
         };
-        repository.object_format = format;
-        Ok(Ok(repository))
+        if let Some(key) = key {
+            let mut known = FORMATS.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(key, format);
+        }
+        Ok(Ok(format))
+    }
+
+    /// Changes when somebody makes another repository in its place.
+    fn format_key(&self) -> Option<(PathBuf, u64, SystemTime)> {
+        let settings = self.common_dir.join("config").metadata().ok()?;
+        let modified = settings.modified().ok()?;
+        Some((self.common_dir.clone(), settings.ino(), modified))
     }
 
     /// The run's worktree.

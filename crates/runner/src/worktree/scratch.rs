@@ -14,11 +14,12 @@ use tempfile::TempDir;
 use super::git::{Repository, WorktreeDirs, failed, line, start, succeed, unfinished, with_input};
 
 /// Settings of the scratch repository. What it makes stays in packs, and is durable only when it is
-/// handed over.
+/// handed over. Each processor writes files.
 const SETTINGS: &str = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfsync = none\n\
                         \tlogAllRefUpdates = false\n\tcompression = 1\n\
                         \tprotectHFS = false\n\tprotectNTFS = false\n\
-                        [fastimport]\n\tunpackLimit = 0\n";
+                        [fastimport]\n\tunpackLimit = 0\n\
+                        [checkout]\n\tworkers = 0\n";
 
 /// Attributes of every file, whatever the project's own attributes say: its bytes are its content.
 const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol !crlf\n";
@@ -157,15 +158,31 @@ impl Scratch<'_> {
             .map_err(Failure::file("write to", &theirs))
     }
 
-    /// Writes the files of a commit into a new worktree, byte for byte, and its index.
+    /// Writes the files of a commit into a new worktree, byte for byte, and its index. Files that the index
+    /// already has in this form are not looked at.
     pub(super) fn check_out(&self, to: &WorktreeDirs, commit: &str) -> Result<(), Failure> {
+        let mut command = self.command_in(to);
+        succeed(command.args(["read-tree", "-m", "-u", commit])).map(drop)
+    }
+
+    /// Writes these files of the index.
+    pub(super) fn write_files(&self, to: &WorktreeDirs, paths: &[&[u8]]) -> Result<(), Failure> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let mut command = self.command_in(to);
+        command.args(["checkout-index", "--index", "-z", "--stdin"]);
+        with_input(&mut command, &paths.join(&0)).map(drop)
+    }
+
+    /// Git in a worktree, with its index.
+    fn command_in(&self, to: &WorktreeDirs) -> Command {
         let mut command = self.command();
         command
             .current_dir(&to.root)
             .env("GIT_WORK_TREE", &to.root)
-            .env("GIT_INDEX_FILE", to.git_dir.join("index"))
-            .args(["read-tree", "--reset", "-u", commit]);
-        succeed(&mut command).map(drop)
+            .env("GIT_INDEX_FILE", to.git_dir.join("index"));
+        command
     }
 
     /// The output of a git command.

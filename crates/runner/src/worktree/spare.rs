@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence::beneath::{self, Folder, Refused};
-use evidence::tree::{ObjectKind, ObjectStamps};
+use evidence::tree::{ObjectKind, ObjectStamps, UnchangedFile, WrittenFile};
 use runtime::failure::Failure;
 use rustix::fs::{AtFlags, Dir, FileType};
 
@@ -23,6 +23,41 @@ use super::{Snapshot, Worktree, Worktrees};
 
 /// The files of a commit, sorted by their paths.
 pub(super) type Items = [(Vec<u8>, TreeItem)];
+
+/// For each file of a commit: is it there already, from an earlier step?
+pub(super) struct ReusedFiles(Vec<Option<UnchangedFile>>);
+
+impl ReusedFiles {
+    /// The files that git takes to be there, and that are not: somebody changed them, and the new commit has
+    /// them as they were.
+    pub(super) fn missing<'i>(&self, root: &Path, items: &'i Items) -> Vec<&'i [u8]> {
+        let others = items.iter().zip(&self.0);
+        let others = others.filter(|(_, reused)| reused.is_none());
+        let is_missing = |path: &&[u8]| {
+            let path = root.join(std::ffi::OsStr::from_bytes(path));
+            path.symlink_metadata().is_err()
+        };
+        let paths = others.map(|((path, _), _)| path.as_slice());
+        paths.filter(is_missing).collect()
+    }
+}
+
+/// The files of a worktree with this commit; git has written those that were not reused. Links have no
+/// stamps.
+pub(super) fn written<'i>(
+    items: &'i Items,
+    reused: Option<&'i ReusedFiles>,
+) -> Vec<WrittenFile<'i>> {
+    let reused = |place: usize| reused.and_then(|reused| reused.0.get(place)?.as_ref());
+    let files = items.iter().enumerate();
+    let files = files.filter(|(_, (_, item))| item.kind != FileKind::Link);
+    let written = files.map(|(place, (path, item))| WrittenFile {
+        path,
+        object: &item.object,
+        unchanged: reused(place),
+    });
+    written.collect()
+}
 
 /// Attributes of a folder that give rights to others.
 const ACCESS_LISTS: &[u8] = b"system.posix_acl";
@@ -86,23 +121,29 @@ impl Worktrees {
         Ok(spare.map(Spare::at))
     }
 
-    /// Puts the files of a spare into a worktree without files; nothing if there is no spare of use. What
+    /// Puts the files of a spare into a worktree without files; `None` if there is no spare of use. What
     /// remains there is as this commit has it.
     pub(super) fn reuse(
         &self,
         repository: &Repository,
         to: &WorktreeDirs,
         items: &Items,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<ReusedFiles>, Failure> {
         let Some(spare) = self.spare()? else {
-            return Ok(());
+            return Ok(None);
         };
         let stamps = repository.stamps(spare.folder.clone(), spare.written.clone());
         let cleaned = spare.clean(&to.root, items, &stamps);
-        let moved = cleaned.and_then(|()| spare.move_to(to));
+        let moved = cleaned.and_then(|reused| spare.move_to(to).map(|()| reused));
         spare.remove()?;
-        if moved.is_ok() || to.root.join(".git").exists() {
-            return Ok(());
+        match moved {
+            Ok(reused) => return Ok(Some(reused)),
+            Err(_) if to.root.join(".git").exists() => {
+                // Git would take the files of an index to be there.
+                let _ = fs::remove_file(to.git_dir.join("index"));
+                return Ok(None);
+            }
+            Err(_) => {}
         }
         Err(Failure::environment(format!(
             "the files of an earlier step cannot be moved to {}",
@@ -128,22 +169,25 @@ impl Spare {
     }
 
     /// Removes everything but the files of this commit that are as git wrote them.
-    fn clean(&self, new: &Path, items: &Items, stamps: &ObjectStamps) -> io::Result<()> {
+    fn clean(&self, new: &Path, items: &Items, stamps: &ObjectStamps) -> io::Result<ReusedFiles> {
         let paths: Vec<&[u8]> = items.iter().map(|(path, _)| path.as_slice()).collect();
-        let written = stamps.unchanged(&paths);
-        let is_same = |(item, object): &(&(Vec<u8>, TreeItem), &Option<_>)| {
-            let object: Option<&evidence::tree::TreeObject> = object.as_ref();
-            object.is_some_and(|object| {
-                item.1.object == object.name && kind(object.kind) == item.1.kind
+        let unchanged = stamps.unchanged(&paths).into_iter().zip(items);
+        let same = unchanged.map(|(unchanged, (_, item))| {
+            unchanged.filter(|UnchangedFile { object, .. }| {
+                item.object == object.name && item.kind == kind(object.kind)
             })
-        };
-        let kept = items.iter().zip(&written).filter(is_same);
+        });
+        let reused = ReusedFiles(same.collect());
+        let kept = paths.into_iter().zip(&reused.0);
         let cleaner = Cleaner {
-            kept: kept.map(|((path, _), _)| path.as_slice()).collect(),
+            kept: kept
+                .filter_map(|(path, reused)| reused.as_ref().map(|_| path))
+                .collect(),
             top: &self.folder,
             mode: rustix::fs::stat(new)?.st_mode,
         };
-        cleaner.clean(&Folder::open(&self.folder)?, b"")
+        cleaner.clean(&Folder::open(&self.folder)?, b"")?;
+        Ok(reused)
     }
 
     /// The folder takes the place of the new one, which has nothing but git's own file.
