@@ -233,6 +233,26 @@ pub(crate) fn counting(looking: &LookContext<'_>) -> impl Fn(&str) -> bool + use
     move |path| !left_out.covers(path.as_bytes()) && !litter::is_cache(path.as_bytes())
 }
 
+/// Those of these paths that count, sorted, as people read them. A file that is gone counts if it would count
+/// as an untracked one.
+pub fn which_count(
+    looking: &LookContext<'_>,
+    paths: &[Vec<u8>],
+) -> Result<BTreeSet<String>, Error> {
+    if paths.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let mut files = listing::list(looking.project)?.files;
+    let gone = Standing::Untracked { repository: 0 };
+    files.extend(listing::all(paths.to_vec(), gone));
+    // One that git tracks stays so: the first of two is kept.
+    listing::sort(&mut files);
+    let asked: BTreeSet<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+    let counted = counted(files, looking).into_iter();
+    let counted = counted.filter(|file| asked.contains(file.path.as_slice()));
+    Ok(counted.map(|file| escape(&file.path)).collect())
+}
+
 /// All but the caches of tools.
 fn sources(listing: Listing) -> Vec<Listed> {
     let mut files = listing.files;

@@ -56,7 +56,7 @@ pub fn step(
     }
     let surroundings = Surroundings::of(workspace, &opened)?;
     if let Some(surroundings) = &surroundings {
-        surroundings.begin(workspace, &opened, claim.call(), Place::Project)?;
+        surroundings.begin(claim.call(), Place::Project)?;
     }
     let ready = ReadyWorker {
         choice,

@@ -15,8 +15,8 @@ use runtime::workspace::{OpenRun, Workspace};
 
 use crate::agent::work::{Delivered, Delivery};
 use crate::run_place::{self, left_files};
-use crate::surroundings::Surroundings;
-use crate::worktree::{DurableSoon, Merged, Prepared, Snapshot, Worktree, Worktrees};
+use crate::surroundings::{Place, Surroundings};
+use crate::worktree::{DurableSoon, Merged, Prepared, Snapshot, Worktree, WorktreeAge, Worktrees};
 
 /// How often a worker that waits in the queue checks for a stop.
 const STOP_POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -58,6 +58,7 @@ impl MergeQueue {
 pub(crate) struct StepFolder {
     worktrees: Worktrees,
     worktree: Worktree,
+    age: WorktreeAge,
     merge_queue: MergeQueue,
     place: usize,
     stop: Arc<AtomicBool>,
@@ -114,11 +115,12 @@ impl StepFolder {
         let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
         match worktrees.prepare(&attempt.worktree_name(), &carried(opened, attempt.step)?)? {
             Prepared::NoGit(_) => Ok(StepLocation::Shared),
-            Prepared::Ready(worktree) => {
+            Prepared::Ready(worktree, age) => {
                 run_place::carry(workspace, opened, &worktree.folder)?;
                 Ok(StepLocation::Own(Box::new(Self {
                     worktrees,
                     worktree,
+                    age,
                     merge_queue: merge_queue.clone(),
                     place: place(opened, attempt.step),
                     stop: Arc::clone(stop),
@@ -155,6 +157,14 @@ impl StepFolder {
 
     pub(crate) fn folder(&self) -> &Path {
         &self.worktree.folder
+    }
+
+    pub(crate) fn surroundings_place(&self) -> Place<'_> {
+        let base = self.worktree.base.as_str();
+        match self.age {
+            WorktreeAge::New => Place::NewWorktree { base },
+            WorktreeAge::Old => Place::OldWorktree { base },
+        }
     }
 
     /// The folder as records store it.
@@ -226,18 +236,8 @@ impl Delivery for StepFolder {
             result: &snapshot.commit,
         };
         work_change::keep_step(workspace, opened, dispatch, commits);
-        let merge = || {
-            let merged = self.worktrees.merge(&snapshot)?;
-            let paths = match &merged {
-                Merged::Clean { changed } => changed.clone(),
-                Merged::Nothing | Merged::Conflict { .. } => Vec::new(),
-            };
-            Ok((merged, paths))
-        };
-        let merged = match Surroundings::of(workspace, opened)? {
-            Some(surroundings) => surroundings.around_merge(workspace, opened, merge)?,
-            None => merge()?.0,
-        };
+        let surroundings = Surroundings::new(&self.worktrees);
+        let merged = surroundings.merge(workspace, opened, &snapshot)?;
         match merged {
             Merged::Nothing | Merged::Clean { .. } => {
                 self.merged = Some(snapshot);

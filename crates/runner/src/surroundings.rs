@@ -13,18 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::{CallId, Dispatch, EngineEvent, Hash, OutsideChange, RefHandling};
+use engine::{CallId, Dispatch, EngineEvent, OutsideChange, RefHandling};
 use runtime::claim;
 use runtime::failure::Failure;
 use runtime::file_lock::FileLock;
 use runtime::ids;
+use runtime::transact;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Key;
 
 use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
 use crate::engine_event;
-use crate::worktree::{RefState, Worktrees, is_temporary};
+use crate::worktree::{Content, MergeReport, Merged, RefState, Snapshot, Worktrees, is_temporary};
 
 /// How long to wait for another worker that compares or merges.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
@@ -36,13 +37,27 @@ pub(crate) struct Surroundings {
 
 /// Does the worker have a worktree of its own?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Place<'a> {
     Project,
-    OwnWorktree,
+    /// One that begins with this commit, which has the files of the project as they are now.
+    NewWorktree {
+        base: &'a str,
+    },
+    /// One from an earlier time, which began with this commit.
+    OldWorktree {
+        base: &'a str,
+    },
 }
 
-/// What a merge of ours changed in the project.
-pub(crate) type MergedPaths = Vec<String>;
+/// What to compare.
+#[derive(Clone, Copy, Debug)]
+enum Compared<'a> {
+    Refs,
+    /// Without the files that a merge of ours wrote.
+    RefsAndFiles {
+        merged: &'a BTreeSet<String>,
+    },
+}
 
 impl Surroundings {
     /// `None` without git: then all files are compared by the rules of the stages alone.
@@ -52,29 +67,37 @@ impl Surroundings {
         Ok(project.is_git().then_some(Self { worktrees }))
     }
 
+    /// Where workers have these worktrees.
+    pub(crate) fn new(worktrees: &Worktrees) -> Self {
+        let worktrees = worktrees.clone();
+        Self { worktrees }
+    }
+
     /// The file into which git writes what a worker does with it.
     pub(crate) fn trace(workspace: &Workspace<'_>, call: &CallId) -> PathBuf {
         claim::file_beside(&workspace.state, call, "git")
     }
 
     /// Before a worker starts. The first one takes the baseline; others compare with it later, too.
-    pub(crate) fn begin(
-        &self,
-        workspace: &Workspace<'_>,
-        opened: &OpenRun,
-        call: &CallId,
-        place: Place,
-    ) -> Result<(), Failure> {
+    pub(crate) fn begin(&self, call: &CallId, place: Place<'_>) -> Result<(), Failure> {
         let _lock = self.lock()?;
         let folder = self.worktrees.folder();
         let mut baseline = match Baseline::read(folder)? {
             Some(baseline) => baseline,
             None => self.fresh()?,
         };
-        if place == Place::OwnWorktree && baseline.tree.is_none() {
-            self.worktrees.pin(&baseline.state())?;
-            let tree = workspace.looking_in_project(opened, evidence::tree::read)?;
-            baseline.tree = Some(baseline::keep_tree(folder, &tree)?);
+        if baseline.tree.is_none() {
+            baseline.tree = match place {
+                Place::Project => None,
+                Place::NewWorktree { base } => {
+                    self.worktrees.keep_content(base)?;
+                    Some(base.to_owned())
+                }
+                Place::OldWorktree { base } => Some(self.worktrees.look(base)?.commit),
+            };
+            if baseline.tree.is_some() {
+                self.worktrees.pin(&baseline.state())?;
+            }
         }
         baseline.users.insert(call.as_str().to_owned());
         baseline.write(folder)
@@ -110,14 +133,33 @@ impl Surroundings {
         workspace: &mut Workspace<'_>,
         opened: OpenRun,
     ) -> Result<OpenRun, Failure> {
+        let merged = &BTreeSet::new();
+        self.compare_as(workspace, opened, Compared::RefsAndFiles { merged })
+    }
+
+    /// The same with the refs alone.
+    pub(crate) fn compare_refs(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: OpenRun,
+    ) -> Result<OpenRun, Failure> {
+        self.compare_as(workspace, opened, Compared::Refs)
+    }
+
+    fn compare_as(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: OpenRun,
+        compared: Compared<'_>,
+    ) -> Result<OpenRun, Failure> {
         if Baseline::read(self.worktrees.folder())?.is_none() {
             return Ok(opened);
         }
         let _lock = self.lock()?;
-        self.compare_locked(workspace, opened, &BTreeSet::new())
+        self.compare_locked(workspace, opened, compared)
     }
 
-    /// The same when no worker is at work. An orchestrator may have died in the middle of a merge.
+    /// Compares all when no worker is at work. An orchestrator may have died in the middle of a merge.
     pub(crate) fn compare_at_rest(
         &self,
         workspace: &mut Workspace<'_>,
@@ -127,22 +169,43 @@ impl Surroundings {
             return Ok(opened);
         }
         let _lock = self.lock()?;
-        let merged = self.worktrees.merged_paths()?;
-        self.compare_locked(workspace, opened, &merged)
+        let merged = &self.worktrees.merged_paths()?;
+        self.compare_locked(workspace, opened, Compared::RefsAndFiles { merged })
     }
 
-    /// Compares, then merges, so that nobody takes what is merged for a stranger's change.
-    pub(crate) fn around_merge<T>(
+    /// Merges what a worker left, and compares the files with the same look. Nobody takes what is merged for a
+    /// stranger's change.
+    pub(crate) fn merge(
         &self,
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
-        merge: impl FnOnce() -> Result<(T, MergedPaths), Failure>,
-    ) -> Result<T, Failure> {
+        snapshot: &Snapshot,
+    ) -> Result<Merged, Failure> {
         let _lock = self.lock()?;
-        let opened = self.compare_locked(workspace, opened.clone(), &BTreeSet::new())?;
-        let (merged, paths) = merge()?;
-        let paths: BTreeSet<String> = paths.into_iter().collect();
-        self.compare_locked(workspace, opened, &paths)?;
+        let baseline = Baseline::read(self.worktrees.folder())?;
+        let Some((mut baseline, known)) = baseline.and_then(Baseline::with_tree) else {
+            let known = self.worktrees.last_content()?;
+            let known = known.unwrap_or_else(|| snapshot.base.clone());
+            return Ok(self.worktrees.merge(snapshot, &known)?.merged);
+        };
+        let MergeReport { merged, seen } = self.worktrees.merge(snapshot, &known)?;
+        let opened = opened.clone();
+        match (seen, &merged) {
+            (Some(content), _) => {
+                let none = BTreeSet::new();
+                let found = self.found_files(workspace, &opened, &content, &none)?;
+                baseline.tree = Some(content.commit);
+                self.note(workspace, opened, baseline, found)?;
+            }
+            (None, Merged::Clean { changed }) => {
+                let merged = &changed.iter().cloned().collect();
+                self.compare_locked(workspace, opened, Compared::RefsAndFiles { merged })?;
+            }
+            (None, Merged::Nothing | Merged::Conflict { .. }) => {
+                let merged = &BTreeSet::new();
+                self.compare_locked(workspace, opened, Compared::RefsAndFiles { merged })?;
+            }
+        }
         Ok(merged)
     }
 
@@ -150,26 +213,37 @@ impl Surroundings {
         &self,
         workspace: &mut Workspace<'_>,
         opened: OpenRun,
-        merged: &BTreeSet<String>,
+        compared: Compared<'_>,
     ) -> Result<OpenRun, Failure> {
         let folder = self.worktrees.folder();
         let Some(mut baseline) = Baseline::read(folder)? else {
             return Ok(opened);
         };
-        let earlier = baseline.tree.clone();
         let during = at_work(&opened, &baseline);
-        let numbers: Vec<u32> = during.iter().map(|work| work.id.0).collect();
         let mut found: Vec<Found> = Vec::new();
         if let Some(now) = self.worktrees.ref_state()? {
             let differences = self.ref_differences(workspace, &baseline, &during, &now)?;
             baseline.advance(now, &differences);
             found.extend(differences.into_iter().map(Found::of_ref));
         }
-        if let Some(before) = &baseline.tree {
-            let (paths, now) = self.file_differences(workspace, &opened, before, merged)?;
-            found.extend((!paths.is_empty()).then_some(Found::Project { paths }));
-            baseline.tree = Some(now);
+        if let (Compared::RefsAndFiles { merged }, Some(known)) = (compared, &baseline.tree) {
+            let content = self.worktrees.look(known)?;
+            found.extend(self.found_files(workspace, &opened, &content, merged)?);
+            baseline.tree = Some(content.commit);
         }
+        self.note(workspace, opened, baseline, found)
+    }
+
+    /// Keeps the baseline with what was found, then acts on it and records it.
+    fn note(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: OpenRun,
+        mut baseline: Baseline,
+        found: impl IntoIterator<Item = Found>,
+    ) -> Result<OpenRun, Failure> {
+        let during = at_work(&opened, &baseline);
+        let numbers: Vec<u32> = during.iter().map(|work| work.id.0).collect();
         for found in found {
             baseline.pending.push(Pending {
                 key: ids::key()?.as_str().to_owned(),
@@ -178,35 +252,31 @@ impl Surroundings {
             });
         }
         // Invariant: what was found is durable before anything is done about it.
-        baseline.write(folder)?;
-        if let Some(old) = earlier.filter(|old| Some(old) != baseline.tree.as_ref()) {
-            baseline::forget_tree(folder, &old);
-        }
+        baseline.write(self.worktrees.folder())?;
         self.settle(workspace, opened, baseline)
     }
 
-    /// The files of the project that differ and that no merge of ours wrote, and the tree as it is now.
-    fn file_differences(
+    /// The files of the project that differ and that no merge of ours wrote.
+    fn found_files(
         &self,
-        workspace: &Workspace<'_>,
+        workspace: &mut Workspace<'_>,
         opened: &OpenRun,
-        before: &str,
+        content: &Content,
         merged: &BTreeSet<String>,
-    ) -> Result<(Vec<String>, String), Failure> {
-        let folder = self.worktrees.folder();
-        let now = match Hash::parse(before) {
-            Some(before) => workspace.looking_in_project(opened, |looking| {
-                evidence::tree::read_unless(looking, &before)
-            })?,
-            None => Some(workspace.looking_in_project(opened, evidence::tree::read)?),
+    ) -> Result<Option<Found>, Failure> {
+        let Some(changed) = &content.changed else {
+            let text = "cannot tell which files of the project others changed: the commit with their \
+                        earlier content is gone from the repository";
+            transact::remark(workspace, opened.clone(), None, text)?;
+            return Ok(None);
         };
-        let Some(now) = now else {
-            return Ok((Vec::new(), before.to_owned()));
-        };
-        let old = baseline::kept_tree(folder, before);
-        let mut paths = evidence::tree::changed(&old, &now.manifest).unwrap_or_default();
-        paths.retain(|path| !merged.contains(path) && !is_temporary(path));
-        Ok((paths, baseline::keep_tree(folder, &now)?))
+        let counted = workspace.looking_in_project(opened, |looking| {
+            evidence::tree::which_count(looking, changed)
+        })?;
+        let paths = counted.into_iter();
+        let paths = paths.filter(|path| !merged.contains(path) && !is_temporary(path));
+        let paths: Vec<String> = paths.collect();
+        Ok((!paths.is_empty()).then_some(Found::Project { paths }))
     }
 
     fn ref_differences(
@@ -310,9 +380,8 @@ impl Surroundings {
 
     fn forget(&self, baseline: &Baseline) -> Result<(), Failure> {
         let folder = self.worktrees.folder();
-        if let Some(tree) = &baseline.tree {
+        if baseline.tree.is_some() {
             self.worktrees.unpin()?;
-            baseline::forget_tree(folder, tree);
         }
         Baseline::remove(folder)
     }

@@ -26,6 +26,7 @@ mod durable;
 mod git;
 mod merge;
 mod name;
+mod prepare;
 mod record;
 mod refs;
 mod removal;
@@ -42,7 +43,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::RunId;
-use evidence::InsidePath;
 use evidence::tree::ObjectStamps;
 
 pub use disk::is_temporary;
@@ -103,9 +103,51 @@ pub struct Snapshot {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    Ready(Worktree),
+    Ready(Worktree, WorktreeAge),
     /// There can be no worktrees here: steps must run one after another in the run's own.
     NoGit(NoGit),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorktreeAge {
+    /// It has the content of the run's worktree as it is now.
+    New,
+    /// It was prepared before a kill.
+    Old,
+}
+
+/// The files of the run's worktree at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    pub commit: String,
+    /// Where it differs from the content that was known; `None` if that is lost.
+    pub changed: Option<Vec<Vec<u8>>>,
+}
+
+/// What a merge found and did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeReport {
+    pub merged: Merged,
+    /// The run's worktree now, and where others had changed it before; `None` if nothing was written.
+    pub seen: Option<Content>,
+}
+
+impl Content {
+    fn unchanged(commit: &str) -> Self {
+        Self {
+            commit: commit.to_owned(),
+            changed: Some(Vec::new()),
+        }
+    }
+
+    /// What a later look adds to this one.
+    fn then(self, later: Self) -> Self {
+        let changed = self.changed.zip(later.changed);
+        Self {
+            commit: later.commit,
+            changed: changed.map(|(first, second)| [first, second].concat()),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,43 +178,6 @@ impl Worktrees {
     /// Has the run ever had any?
     pub fn are_there(&self) -> bool {
         self.records.folder().is_dir()
-    }
-
-    /// Makes a worktree with the current content of the run's worktree. `carried` are paths,
-    /// relative to the run's folder, that are copied and merged back even if git ignores them.
-    ///
-    /// A name is prepared once: a second call, after a kill, returns the same worktree.
-    pub fn prepare(&self, name: &str, carried: &[String]) -> Result<Prepared, Failure> {
-        let repository = match Repository::find(&self.root)? {
-            Ok(repository) => repository,
-            Err(no_git) => return Ok(Prepared::NoGit(no_git)),
-        };
-        let called = SafeName::of(name);
-        if let Some(worktree) = self.find(name)? {
-            return if worktree.root.is_dir() {
-                let worktree = self.undamaged(&repository, worktree)?;
-                Ok(Prepared::Ready(worktree))
-            } else {
-                Err(
-                    Failure::refused(format!("the worktree {name} was archived"))
-                        .hint("prepare one with another name"),
-                )
-            };
-        }
-        let inside = self.inside(&repository)?;
-        let carried = carried_paths(&inside, carried)?;
-        let base = self.keep_base(&repository, &called, name, &carried)?;
-        let id = self.fill(&repository, &called, &base)?;
-        let record = WorktreeRecord {
-            called: name.to_owned(),
-            base,
-            id,
-            inside,
-            carried,
-            unsynced: durable::boot(),
-        };
-        self.records.write_worktree_record(&called, &record)?;
-        Ok(Prepared::Ready(self.worktree(&called, record)))
     }
 
     /// Keeps the result of the worker: all of its files, and its own commits.
@@ -214,18 +219,24 @@ impl Worktrees {
         let tree_commit = TreeCommit {
             project: &repository.project(dirs),
             stamps: &self.stamps_of(repository, worktree),
-            also: ForcedPaths::TheseAndParent(carried.collect()),
+            like: Some(worktree.base.clone()),
+            also: ForcedPaths::TheseAndLike(carried.collect()),
             parents,
             about: format!("what {} left", worktree.name),
         };
-        let commit = tree_commit::write(scratch, &tree_commit)?;
+        let commit = tree_commit::write(scratch, &tree_commit)?.commit;
         Ok(
             match previous.filter(|previous| **previous != worktree.base) {
                 // A repeated call returns the same commit.
-                Some(previous) if scratch.tree(previous)? == scratch.tree(&commit)? => {
-                    previous.clone()
+                Some(previous) => {
+                    let [before, now] = scratch.trees([previous, &commit])?;
+                    if before == now {
+                        previous.clone()
+                    } else {
+                        commit
+                    }
                 }
-                Some(_) | None => commit,
+                None => commit,
             },
         )
     }
@@ -240,12 +251,39 @@ impl Worktrees {
 
     /// Merges the worker's changes into the run's worktree: all of them or none. After a kill the
     /// same call continues the merge; after a completed merge it changes nothing.
-    pub fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
+    ///
+    /// `known` is a commit with the content of the run's worktree as far as the caller knows it.
+    pub fn merge(&self, snapshot: &Snapshot, known: &str) -> Result<MergeReport, Failure> {
         let repository = self.repository()?;
         let merger = self.merger(&repository);
         let _lock = self.lock(&repository)?;
         merger.settle()?;
-        merger.merge(snapshot)
+        merger.merge(snapshot, known)
+    }
+
+    /// Looks at the run's worktree, which was known to have the content of this commit. A ref keeps what is
+    /// there now.
+    pub fn look(&self, known: &str) -> Result<Content, Failure> {
+        let repository = self.repository()?;
+        let merger = self.merger(&repository);
+        let _lock = self.lock(&repository)?;
+        let make = |scratch: &Scratch<'_>| {
+            let content = merger.look(scratch, known, Vec::new())?;
+            let new = (content.commit != known).then(|| content.commit.clone());
+            Ok((new, content))
+        };
+        repository.keep_new(&content_ref(&self.run), make, self.records.folder())
+    }
+
+    /// The content that the run's worktree had when somebody last looked.
+    pub fn last_content(&self) -> Result<Option<String>, Failure> {
+        let repository = self.repository()?;
+        repository.kept(&content_ref(&self.run))
+    }
+
+    /// Keeps a commit with the content of the run's worktree under a ref.
+    pub fn keep_content(&self, commit: &str) -> Result<(), Failure> {
+        self.repository()?.keep(&content_ref(&self.run), commit)
     }
 
     /// All worktrees that were prepared and not discarded.
@@ -263,67 +301,6 @@ impl Worktrees {
         let name = SafeName::of(name);
         let record = self.records.worktree_record(&name)?;
         Ok(record.map(|record| self.worktree(&name, record)))
-    }
-
-    /// Commits the content that the worker starts with, and keeps it under a ref.
-    fn keep_base(
-        &self,
-        repository: &Repository,
-        name: &SafeName,
-        called: &str,
-        carried: &[String],
-    ) -> Result<String, Failure> {
-        let here = repository.here();
-        let stamps = self.stamps_here(repository);
-        let _lock = self.lock(repository)?;
-        // A merge that a kill interrupted must be complete before it is copied.
-        self.merger(repository).settle()?;
-        let make = |scratch: &Scratch<'_>| {
-            let carried = carried.iter().map(|path| path.clone().into_bytes());
-            let tree_commit = TreeCommit {
-                project: &repository.project(&here),
-                stamps: &stamps,
-                also: ForcedPaths::These(carried.collect()),
-                parents: repository.head(&here)?.into_iter().collect(),
-                about: format!("what {called} begins with"),
-            };
-            let base = tree_commit::write(scratch, &tree_commit)?;
-            Ok((Some(base.clone()), base))
-        };
-        let base = repository.keep_new(&name.kept_ref(&self.run), make, self.records.folder())?;
-        repository.keep(&content_ref(&self.run), &base)?;
-        Ok(base)
-    }
-
-    /// Makes the worktree and writes its files, after removing the rest of a killed attempt.
-    fn fill(
-        &self,
-        repository: &Repository,
-        name: &SafeName,
-        base: &str,
-    ) -> Result<String, Failure> {
-        let root = self.records.worktree(name);
-        removal::remove_folder(&root)?;
-        repository.forget_worktree(&root)?;
-        let id = repository.add_worktree(&root, base)?;
-        let dirs = repository.linked(&root, &id);
-        let scratch = repository.scratch(self.records.folder())?;
-        let mut items = trees::items(&scratch, base)?;
-        items.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        let reused = self.reuse(repository, &dirs, &items)?;
-        scratch.check_out(&dirs, base)?;
-        if let Some(reused) = &reused {
-            scratch.write_files(&dirs, &reused.missing(&root, &items))?;
-        }
-        let inside = root.join(self.inside(repository)?);
-        fs::create_dir_all(&inside).map_err(Failure::file("make", &inside))?;
-        if durable::boot().is_none() {
-            disk::sync_all(&root)?;
-        }
-        let stamps = repository.stamps(root, self.records.stamps(name));
-        stamps.remember(&spare::written(&items, reused.as_ref()));
-        self.note_written(name, &dirs);
-        Ok(id)
     }
 
     /// What is known of the files of the run's worktree, for all runs that work in it.
@@ -400,19 +377,4 @@ fn snapshot(worktree: &Worktree, commit: String) -> Snapshot {
         base: worktree.base.clone(),
         carried: worktree.carried.clone(),
     }
-}
-
-/// The carried paths, relative to the top of the worktree.
-fn carried_paths(inside: &str, carried: &[String]) -> Result<Vec<String>, Failure> {
-    let paths = carried.iter().map(|path| {
-        let path = InsidePath::parse(path).map_err(|reason| {
-            Failure::refused(format!("cannot copy a path into a worktree: {reason}"))
-        })?;
-        Ok(if inside.is_empty() {
-            path.as_str().to_owned()
-        } else {
-            format!("{inside}/{}", path.as_str())
-        })
-    });
-    paths.collect()
 }

@@ -279,6 +279,9 @@ echo half > "$main/.gatewright-new-0123456789abcdef"
 echo other > "$main/.gatewright-new-other""#;
     let world = meanwhile(write, |world| {
         world.project.write("edited.txt", "by a person\n");
+        // Nor is what tools leave, or what the pipeline declares.
+        world.project.write("target/debug/out", "built");
+        world.project.write("parts/other.json", "{}");
     });
     assert_eq!(world.project.read("stray.txt"), "stray\n");
     assert_eq!(world.project.read("edited.txt"), "by a person\n");
@@ -293,6 +296,26 @@ echo other > "$main/.gatewright-new-other""#;
     );
     let entries = world.history("changed_outside");
     assert_eq!(entries[0]["rule"], "GW-R121");
+}
+
+#[test]
+fn a_merged_file_that_somebody_edits_later_is_recorded() {
+    let waits = r#"if [ $GATEWRIGHT_STEP = b ]; then
+  touch "$here/waits"; while [ ! -e "$here/go" ]; do sleep 0.02; done
+fi"#;
+    let steps = graph(&[("a", ""), ("b", "\"a\"")]);
+    let world = repository(World::with(&steps, &format!("set -e\n{BUILDS}\n{waits}")));
+    let run = world.begin(&world.line(""));
+    until("b waits", || world.programs().join("waits").exists());
+    world.project.write("a.txt", "by a person\n");
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    run.end().succeeds();
+    let changes = changes(&world);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0]["paths"], json!(["a.txt"]));
+    assert_eq!(changes[0]["during"], json!(["d2"]));
+    assert_eq!(world.project.read("a.txt"), "by a person\n");
+    assert_eq!(world.project.read("b.txt"), "b\n");
 }
 
 #[test]

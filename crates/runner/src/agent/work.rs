@@ -245,10 +245,9 @@ impl Work<'_, '_> {
             reply,
         } = ended;
         let opened = self.workspace.read(&opened.run().id)?;
-        let opened = self.compare_surroundings(opened)?;
-        if self.would_count(&opened, &ending, usage, reply.as_deref())?
-            && let Some(delivery) = &mut self.setup.delivery
-        {
+        let counts = self.would_count(&opened, &ending, usage, reply.as_deref())?;
+        let opened = self.compare_surroundings(opened, counts)?;
+        if counts && let Some(delivery) = &mut self.setup.delivery {
             self.workspace.check_lease(&self.record.run)?;
             match delivery.deliver(self.workspace, &opened, self.dispatch.id)? {
                 Delivered::Done => {}
@@ -262,9 +261,15 @@ impl Work<'_, '_> {
         self.tell_end(opened, ending, usage, reply).map(Some)
     }
 
-    /// The worker is over: what it moved or changed around it is found, and put back where that is due.
-    fn compare_surroundings(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
+    /// The worker is over: what it moved or changed around it is found, and put back where that is due. A
+    /// delivery looks at the files itself.
+    fn compare_surroundings(
+        &mut self,
+        opened: OpenRun,
+        is_delivered: bool,
+    ) -> Result<OpenRun, Failure> {
         match Surroundings::of(self.workspace, &opened)? {
+            Some(surroundings) if is_delivered => surroundings.compare_refs(self.workspace, opened),
             Some(surroundings) => surroundings.compare(self.workspace, opened),
             None => Ok(opened),
         }

@@ -116,7 +116,7 @@ impl Orchestrator<'_, '_> {
         let admitted = ready.and_then(|spec| {
             if let Some(surroundings) = &surroundings {
                 let place = place(step_folder.as_deref());
-                surroundings.begin(self.workspace, &opened, claim.call(), place)?;
+                surroundings.begin(claim.call(), place)?;
             }
             let admitted = self.admit(opened, choice, claim.call())?;
             let dispatch = admitted.opened.run().work_of_call(claim.call()).cloned();
@@ -366,7 +366,7 @@ impl Orchestrator<'_, '_> {
         };
         if let Some(surroundings) = Surroundings::of(self.workspace, opened)? {
             let place = place(step_folder.as_deref());
-            surroundings.begin(self.workspace, opened, claim.call(), place)?;
+            surroundings.begin(claim.call(), place)?;
         }
         let task = WorkerTask {
             spec: self.spawn_spec(opened, choice, &claim, step_folder.as_deref())?,
@@ -414,9 +414,6 @@ impl Orchestrator<'_, '_> {
     }
 }
 
-fn place(step_folder: Option<&StepFolder>) -> Place {
-    match step_folder {
-        Some(_) => Place::OwnWorktree,
-        None => Place::Project,
-    }
+fn place(step_folder: Option<&StepFolder>) -> Place<'_> {
+    step_folder.map_or(Place::Project, StepFolder::surroundings_place)
 }

@@ -7,7 +7,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use engine::{Author, DispatchId, MovedRef, Outside, OutsideChange, RefHandling};
-use evidence::tree::Tree;
 use runtime::failure::Failure;
 use runtime::state::write_durably;
 use serde::{Deserialize, Serialize};
@@ -29,8 +28,7 @@ pub(super) struct Baseline {
     pub logs: BTreeMap<String, u64>,
     /// Refs that appeared since.
     pub appeared: BTreeSet<String>,
-    /// The tree of the run's worktree, while workers have worktrees of their own: the hash of its
-    /// manifest, which is in a file of its own.
+    /// The content of the run's worktree, while workers have worktrees of their own: a commit.
     pub tree: Option<String>,
     pub pending: Vec<Pending>,
 }
@@ -86,6 +84,12 @@ impl Baseline {
             }
             Ok(()) | Err(_) => Ok(()),
         }
+    }
+
+    /// With the content of the run's worktree, if it has that.
+    pub(super) fn with_tree(self) -> Option<(Self, String)> {
+        let tree = self.tree.clone()?;
+        Some((self, tree))
     }
 
     pub(super) fn state(&self) -> RefState {
@@ -167,29 +171,6 @@ impl Pending {
             what,
         }
     }
-}
-
-/// Keeps the manifest of a tree, and returns its name.
-pub(super) fn keep_tree(folder: &Path, tree: &Tree) -> Result<String, Failure> {
-    let name = tree.hash.to_string();
-    let path = tree_path(folder, &name);
-    let text = String::from_utf8_lossy(&tree.manifest);
-    write_durably(&path, &text).map_err(Failure::file("write to", &path))?;
-    Ok(name)
-}
-
-/// The manifest of a kept tree.
-pub(super) fn kept_tree(folder: &Path, name: &str) -> Vec<u8> {
-    fs::read(tree_path(folder, name)).unwrap_or_default()
-}
-
-pub(super) fn forget_tree(folder: &Path, name: &str) {
-    // A file that remains goes with the run.
-    let _ = fs::remove_file(tree_path(folder, name));
-}
-
-fn tree_path(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("tree.{name:.16}"))
 }
 
 fn path(folder: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence::beneath::{self, Folder, Refused, split};
-use evidence::tree::escape;
+use evidence::tree::{ObjectKind, TreeObject, escape};
 use runtime::failure::Failure;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -15,20 +15,6 @@ use super::blobs::{BlobReader, Content};
 
 /// The prefix of a file that is not complete yet. No commit contains such files.
 const TEMPORARY_PREFIX: &str = ".gatewright-new-";
-
-/// The entry of a tree for a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TreeItem {
-    pub kind: FileKind,
-    pub object: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FileKind {
-    File,
-    Program,
-    Link,
-}
 
 /// A worktree's files, and the blobs that they are compared with.
 pub(super) struct Disk {
@@ -49,7 +35,7 @@ pub(super) fn is_ours(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/');
     parts.all(|part| {
         !part.eq_ignore_ascii_case(b".git")
-            && !part.starts_with(TEMPORARY_PREFIX.as_bytes())
+            && !is_temporary_name(part)
             && !matches!(part, b"" | b"." | b"..")
     })
 }
@@ -62,7 +48,11 @@ impl Disk {
     }
 
     /// Does the path have exactly this content?
-    pub(super) fn holds(&mut self, path: &[u8], item: Option<&TreeItem>) -> Result<bool, Failure> {
+    pub(super) fn holds(
+        &mut self,
+        path: &[u8],
+        item: Option<&TreeObject>,
+    ) -> Result<bool, Failure> {
         match self.compare(path, item) {
             Ok(same) => same,
             Err(Refused::Absent | Refused::Link(_) | Refused::NotAFolder(_)) => Ok(item.is_none()),
@@ -80,8 +70,8 @@ impl Disk {
     pub(super) fn change(
         &mut self,
         path: &[u8],
-        old: Option<&TreeItem>,
-        new: Option<&TreeItem>,
+        old: Option<&TreeObject>,
+        new: Option<&TreeObject>,
     ) -> Result<ChangeResult, Failure> {
         match new {
             Some(new) => self.put(path, old, new),
@@ -92,8 +82,8 @@ impl Disk {
     fn put(
         &mut self,
         path: &[u8],
-        old: Option<&TreeItem>,
-        new: &TreeItem,
+        old: Option<&TreeObject>,
+        new: &TreeObject,
     ) -> Result<ChangeResult, Failure> {
         let (above, name) = split(path);
         let folder = match self.descend_or_make(above) {
@@ -128,7 +118,7 @@ impl Disk {
         Ok(ChangeResult::Done)
     }
 
-    fn remove(&mut self, path: &[u8], old: Option<&TreeItem>) -> Result<ChangeResult, Failure> {
+    fn remove(&mut self, path: &[u8], old: Option<&TreeObject>) -> Result<ChangeResult, Failure> {
         if !self.holds(path, old)? {
             return Ok(ChangeResult::Unexpected);
         }
@@ -172,7 +162,7 @@ impl Disk {
     fn compare(
         &mut self,
         path: &[u8],
-        item: Option<&TreeItem>,
+        item: Option<&TreeObject>,
     ) -> Result<Result<bool, Failure>, Refused> {
         let (above, name) = split(path);
         let folder = self.root.descend_path(above)?;
@@ -184,14 +174,14 @@ impl Disk {
             let target = folder.link(name).map_err(Refused::Io)?;
             let is_same = |content: &mut Content<'_>| same(&mut target.as_slice(), content);
             return match item.kind {
-                FileKind::Link => self.compared(item, is_same),
-                FileKind::File | FileKind::Program => Ok(Ok(false)),
+                ObjectKind::Link => self.compared(item, is_same),
+                ObjectKind::File | ObjectKind::Program => Ok(Ok(false)),
             };
         }
         let (mut file, stat) = folder.file(name)?;
         let kind = match stat.st_mode & 0o100 {
-            0 => FileKind::File,
-            _ => FileKind::Program,
+            0 => ObjectKind::File,
+            _ => ObjectKind::Program,
         };
         let length = u64::try_from(stat.st_size).unwrap_or_default();
         if kind == item.kind {
@@ -209,25 +199,25 @@ impl Disk {
 
     fn compared(
         &mut self,
-        item: &TreeItem,
+        item: &TreeObject,
         is_same: impl FnOnce(&mut Content<'_>) -> io::Result<bool>,
     ) -> Result<Result<bool, Failure>, Refused> {
-        match self.blobs.read(&item.object, is_same) {
+        match self.blobs.read(&item.name, is_same) {
             Ok(same) => same.map(Ok).map_err(Refused::Io),
             Err(failure) => Ok(Err(failure)),
         }
     }
 
     /// Writes an item under a free name, or over the temporary file of a killed writer.
-    fn write(&mut self, folder: &Folder, name: &[u8], item: &TreeItem) -> io::Result<()> {
+    fn write(&mut self, folder: &Folder, name: &[u8], item: &TreeObject) -> io::Result<()> {
         match unlink(folder, name) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
-        let given = self.blobs.read(&item.object, |content| match item.kind {
-            FileKind::Link => write_link(folder, name, content),
-            FileKind::File => write_file(folder, name, content, 0o666),
-            FileKind::Program => write_file(folder, name, content, 0o777),
+        let given = self.blobs.read(&item.name, |content| match item.kind {
+            ObjectKind::Link => write_link(folder, name, content),
+            ObjectKind::File => write_file(folder, name, content, 0o666),
+            ObjectKind::Program => write_file(folder, name, content, 0o777),
         });
         given.unwrap_or_else(|failure| Err(io::Error::other(failure.to_string())))
     }
@@ -289,14 +279,14 @@ fn write_link(folder: &Folder, name: &[u8], content: &mut Content<'_>) -> io::Re
 }
 
 /// A file that replaces another keeps its permissions, if possible.
-fn keep_permissions(folder: &Folder, old: &[u8], new: &[u8], item: &TreeItem) {
+fn keep_permissions(folder: &Folder, old: &[u8], new: &[u8], item: &TreeObject) {
     let (Ok((_, stat)), Ok((file, _))) = (folder.file(old), folder.file(new)) else {
         return;
     };
     let readable = stat.st_mode & 0o666;
     let mode = match item.kind {
-        FileKind::Program => readable | ((readable & 0o444) >> 2),
-        FileKind::File | FileKind::Link => readable,
+        ObjectKind::Program => readable | ((readable & 0o444) >> 2),
+        ObjectKind::File | ObjectKind::Link => readable,
     };
     let _ = file.set_permissions(std::fs::Permissions::from_mode(mode));
 }
@@ -336,9 +326,12 @@ pub(super) fn temporary_name(path: &[u8]) -> Vec<u8> {
 
 /// Is this the temporary file of a merge? A killed orchestrator leaves it, and the next one removes it.
 pub fn is_temporary(path: &str) -> bool {
-    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    let hash = name.strip_prefix(TEMPORARY_PREFIX);
-    hash.is_some_and(|hash| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    is_temporary_name(split(path.as_bytes()).1)
+}
+
+fn is_temporary_name(name: &[u8]) -> bool {
+    let hash = name.strip_prefix(TEMPORARY_PREFIX.as_bytes());
+    hash.is_some_and(|hash| hash.len() == 16 && hash.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn name_of(name: &[u8]) -> &std::ffi::OsStr {

@@ -14,6 +14,7 @@ use super::disk;
 use super::git::Repository;
 use super::name::SafeName;
 use super::record::WorktreeRecord;
+use super::tree_commit::Committed;
 use super::{Worktree, Worktrees};
 
 /// A worker that ends sooner needs no files on the disk: its result is a commit.
@@ -62,7 +63,7 @@ impl Worktrees {
         let _ = fs::remove_file(self.records.stamps(&name));
         self.finish(&worktree)?;
         let record = WorktreeRecord {
-            id: self.fill(repository, &name, &record.base)?,
+            id: self.fill(repository, &name, &Committed::earlier(&record.base))?,
             unsynced: boot(),
             ..record
         };

@@ -21,7 +21,7 @@ use super::record::{MergeRecord, MergeState, Records};
 use super::scratch::Scratch;
 use super::tree_commit::{self, ForcedPaths, TreeCommit};
 use super::trees::{self, Difference};
-use super::{Merged, Snapshot};
+use super::{Content, MergeReport, Merged, Snapshot};
 
 /// How often a file may change during a merge before it counts as a conflict.
 const MOST_TRIES: usize = 3;
@@ -39,7 +39,7 @@ pub(super) struct Merger<'a> {
 pub(super) enum MergePlan {
     Nothing,
     Conflict(Vec<String>),
-    Ready(MergeRecord),
+    Ready(Content, MergeRecord),
 }
 
 /// The result of writing.
@@ -50,25 +50,57 @@ enum Written {
 }
 
 impl Merger<'_> {
-    pub(super) fn merge(&self, snapshot: &Snapshot) -> Result<Merged, Failure> {
+    pub(super) fn merge(&self, snapshot: &Snapshot, known: &str) -> Result<MergeReport, Failure> {
         let name = SafeName::of(&snapshot.name);
+        let unseen = |merged| MergeReport { merged, seen: None };
         if let Some(changed) = self.merged_before(&name, snapshot)? {
-            return Ok(outcome(changed));
+            return Ok(unseen(outcome(changed)));
         }
+        let mut seen = Content::unchanged(known);
         let mut paths = Vec::new();
         for _ in 0..MOST_TRIES {
-            let merging = match self.plan(&name, snapshot)? {
-                MergePlan::Nothing => return Ok(Merged::Nothing),
-                MergePlan::Conflict(paths) => return Ok(Merged::Conflict { paths }),
-                MergePlan::Ready(merging) => merging,
+            let (content, merging) = match self.plan(&name, snapshot, &seen.commit)? {
+                MergePlan::Nothing => return Ok(unseen(Merged::Nothing)),
+                MergePlan::Conflict(paths) => return Ok(unseen(Merged::Conflict { paths })),
+                MergePlan::Ready(content, merging) => (content, merging),
             };
+            seen = seen.then(content);
             self.records.write_merge_record(&name, &merging)?;
+            let after = merging.after.clone();
             match self.write(&name, merging)? {
-                Written::All(changed) => return Ok(outcome(changed)),
+                Written::All(changed) => {
+                    seen.commit = after;
+                    let (merged, seen) = (outcome(changed), Some(seen));
+                    return Ok(MergeReport { merged, seen });
+                }
                 Written::Undone(changed) => paths = changed,
             }
         }
-        Ok(Merged::Conflict { paths })
+        Ok(unseen(Merged::Conflict { paths }))
+    }
+
+    /// The current content of the run's worktree, also of these paths, even if git ignores them.
+    pub(super) fn look(
+        &self,
+        scratch: &Scratch<'_>,
+        known: &str,
+        also: Vec<Vec<u8>>,
+    ) -> Result<Content, Failure> {
+        // After a failure the known content may be lost.
+        let is_there = scratch.is_first_try;
+        let tree_commit = TreeCommit {
+            project: &self.repository.project(&self.repository.here()),
+            stamps: &self.stamps,
+            like: is_there.then(|| known.to_owned()),
+            also: ForcedPaths::TheseAndLike(also),
+            parents: is_there.then(|| known.to_owned()).into_iter().collect(),
+            about: String::from("the files of the run"),
+        };
+        let committed = tree_commit::write_changes(scratch, &tree_commit)?;
+        Ok(Content {
+            commit: committed.commit,
+            changed: committed.changed,
+        })
     }
 
     /// Completes what a kill interrupted.
@@ -132,14 +164,19 @@ impl Merger<'_> {
     }
 
     /// Merges as objects: the changes of the worker since its start, into the current content.
-    pub(super) fn plan(&self, name: &SafeName, snapshot: &Snapshot) -> Result<MergePlan, Failure> {
+    pub(super) fn plan(
+        &self,
+        name: &SafeName,
+        snapshot: &Snapshot,
+        known: &str,
+    ) -> Result<MergePlan, Failure> {
         let make = |scratch: &Scratch<'_>| {
-            let plan = self.plan_in(scratch, name, snapshot)?;
-            let after = match &plan {
-                MergePlan::Ready(merging) => Some(merging.after.clone()),
+            let plan = self.plan_in(scratch, name, snapshot, known)?;
+            let kept = match &plan {
+                MergePlan::Ready(_, merging) => Some(merging.after.clone()),
                 MergePlan::Nothing | MergePlan::Conflict(_) => None,
             };
-            Ok((after, plan))
+            Ok((kept, plan))
         };
         let kept = name.merge_ref(self.run);
         self.repository.keep_new(&kept, make, self.records.folder())
@@ -150,85 +187,65 @@ impl Merger<'_> {
         scratch: &Scratch<'_>,
         name: &SafeName,
         snapshot: &Snapshot,
+        known: &str,
     ) -> Result<MergePlan, Failure> {
-        let began = scratch.tree(&self.began(name, snapshot)?)?;
-        let left = scratch.tree(&snapshot.commit)?;
+        let began = self.began(name, snapshot)?;
+        let [began, base, left] = scratch.trees([&began, &snapshot.base, &snapshot.commit])?;
         if began == left {
             return Ok(MergePlan::Nothing);
         }
-        // Commits without history: however shallow the repository is, git finds the one common
-        // base.
-        let base = scratch.commit(&began, &[], "what a step began with")?;
-        let theirs = scratch.commit(&left, &[&base], "what a step left")?;
-        let ours = self.tree_commit(scratch, snapshot, base)?;
-        let words = [
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--no-messages",
-        ];
-        let words = [words.as_slice(), &[&ours, &theirs]].concat();
-        let (is_clean, output) = scratch.ask_yes_no(&words)?;
-        let mut fields = output.split(|byte| *byte == 0);
-        let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).into_owned();
-        if !is_clean {
-            let paths: BTreeSet<&[u8]> = fields.filter(|path| !path.is_empty()).collect();
-            return Ok(MergePlan::Conflict(paths.into_iter().map(escape).collect()));
-        }
-        let after = if tree == scratch.tree(&ours)? {
-            // Everything is there already, which is recorded, too.
-            ours.clone()
-        } else {
-            let about = format!("{} merged", snapshot.name);
-            scratch.commit(&tree, &[&ours, &snapshot.commit], &about)?
-        };
-        let mixed = self.wrongly_merged(scratch, snapshot, &ours, &after)?;
-        if !mixed.is_empty() {
-            return Ok(MergePlan::Conflict(mixed));
-        }
-        Ok(MergePlan::Ready(MergeRecord {
-            commit: snapshot.commit.clone(),
-            before: ours,
-            after,
-            progress: MergeState::Writing,
-        }))
-    }
-
-    /// The current content of the run's worktree, with all paths that either side has, even if git
-    /// ignores them now. `base` has the tree `began`.
-    fn tree_commit(
-        &self,
-        scratch: &Scratch<'_>,
-        snapshot: &Snapshot,
-        base: String,
-    ) -> Result<String, Failure> {
         let mut also: Vec<Vec<u8>> = Vec::new();
-        for commit in [&snapshot.base, &snapshot.commit] {
-            let differences = trees::differences(scratch, &base, commit)?;
-            also.extend(differences.into_iter().map(|one| one.path));
+        for side in [&base, &left] {
+            if *side != began {
+                let differences = trees::differences(scratch, &began, side)?;
+                also.extend(differences.into_iter().map(|one| one.path));
+            }
         }
         let carried = snapshot.carried.iter();
         also.extend(carried.map(|path| path.clone().into_bytes()));
-        let tree_commit = TreeCommit {
-            project: &self.repository.project(&self.repository.here()),
-            stamps: &self.stamps,
-            also: ForcedPaths::TheseAndParent(also),
-            parents: vec![base],
-            about: format!("before {} was merged", snapshot.name),
+        let content = self.look(scratch, known, also)?;
+        let ours = scratch.tree(&content.commit)?;
+        let merged = if ours == began {
+            // Nobody else has changed anything.
+            Ok(left)
+        } else {
+            merged_tree(scratch, [&began, &ours, &left])?
         };
-        tree_commit::write(scratch, &tree_commit)
+        let tree = match merged {
+            Ok(tree) => tree,
+            Err(paths) => return Ok(MergePlan::Conflict(paths)),
+        };
+        let after = if tree == ours {
+            // Everything is there already, which is recorded, too.
+            content.commit.clone()
+        } else {
+            let about = format!("{} merged", snapshot.name);
+            scratch.commit(&tree, &[&content.commit, &snapshot.commit], &about)?
+        };
+        let mixed = self.wrongly_merged(scratch, snapshot, [&began, &ours, &tree])?;
+        if !mixed.is_empty() {
+            return Ok(MergePlan::Conflict(mixed));
+        }
+        let merging = MergeRecord {
+            commit: snapshot.commit.clone(),
+            before: content.commit.clone(),
+            after,
+            progress: MergeState::Writing,
+        };
+        Ok(MergePlan::Ready(content, merging))
     }
 
     /// Files that were merged by lines although they must not be: carried files, and files whose
-    /// attributes forbid it.
+    /// attributes forbid it. The trees are those of the beginning, of ours, and of the result.
     fn wrongly_merged(
         &self,
         scratch: &Scratch<'_>,
         snapshot: &Snapshot,
-        ours: &str,
-        after: &str,
+        [began, ours, after]: [&str; 3],
     ) -> Result<Vec<String>, Failure> {
+        if began == ours {
+            return Ok(Vec::new());
+        }
         let differs = |differences: Vec<Difference>| -> BTreeSet<Vec<u8>> {
             let there = differences.into_iter().filter(|one| one.new.is_some());
             there.map(|one| one.path).collect()
@@ -296,6 +313,33 @@ impl Merger<'_> {
         }
         self.records.remove_merge_record(name)
     }
+}
+
+/// Merges two trees that began as the same; the paths of conflicts instead of a tree if they cannot be.
+fn merged_tree(
+    scratch: &Scratch<'_>,
+    [began, ours, left]: [&str; 3],
+) -> Result<Result<String, Vec<String>>, Failure> {
+    // Commits without history: however shallow the repository is, git finds the one common base.
+    let base = scratch.commit(began, &[], "what a step began with")?;
+    let ours = scratch.commit(ours, &[&base], "what there is now")?;
+    let theirs = scratch.commit(left, &[&base], "what a step left")?;
+    let words = [
+        "merge-tree",
+        "--write-tree",
+        "-z",
+        "--name-only",
+        "--no-messages",
+    ];
+    let words = [words.as_slice(), &[&ours, &theirs]].concat();
+    let (is_clean, output) = scratch.ask_yes_no(&words)?;
+    let mut fields = output.split(|byte| *byte == 0);
+    let tree = String::from_utf8_lossy(fields.next().unwrap_or_default()).into_owned();
+    if is_clean {
+        return Ok(Ok(tree));
+    }
+    let paths: BTreeSet<&[u8]> = fields.filter(|path| !path.is_empty()).collect();
+    Ok(Err(paths.into_iter().map(escape).collect()))
 }
 
 /// Writes every difference, and returns the paths that somebody else changed. Writes nothing if it

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -61,8 +63,9 @@ impl Worktrees {
     }
 
     /// After the last step nothing is compared with the content any more.
-    fn forget_content(&self, repository: &Repository) -> Result<(), Failure> {
-        if self.list()?.iter().any(|worktree| worktree.root.is_dir()) {
+    pub(super) fn forget_content(&self, repository: &Repository) -> Result<(), Failure> {
+        let is_there = |worktree: &Worktree| worktree.root.is_dir();
+        if self.has_spare()? || self.list()?.iter().any(is_there) {
             return Ok(());
         }
         repository.forget(&content_ref(&self.run))
@@ -77,7 +80,8 @@ impl Worktrees {
     ) -> Result<bool, Failure> {
         let began = self.merger(repository).began(name, snapshot)?;
         let scratch = repository.scratch(self.records.folder())?;
-        Ok(scratch.tree(&began)? == scratch.tree(&snapshot.commit)?)
+        let [began, left] = scratch.trees([&began, &snapshot.commit])?;
+        Ok(began == left)
     }
 
     /// Run after a kill, before anybody works: completes an interrupted merge, and removes
@@ -157,9 +161,14 @@ fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> 
 const REMOVALS: u32 = 10;
 const BETWEEN_REMOVALS: Duration = Duration::from_millis(50);
 
+/// How many folders are worth threads, and how many threads at most.
+const MANY_FOLDERS: usize = 16;
+const MOST_THREADS: usize = 8;
+
 /// Removes a folder with its content, also read-only content such as caches. Follows no link. A process
 /// of an orchestrator that lost the run may still put something into it for a moment.
 pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
+    remove_subfolders(folder);
     let mut removed = fs::remove_dir_all(folder);
     for _ in 1..REMOVALS {
         match removed.as_ref().map_err(io::Error::kind) {
@@ -177,14 +186,40 @@ pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Removes what is below the folders of a folder, with all processors. What remains is not an error yet.
+fn remove_subfolders(folder: &Path) {
+    let below: Vec<PathBuf> = folders_in(folder).flat_map(|it| folders_in(&it)).collect();
+    if below.len() < MANY_FOLDERS {
+        return;
+    }
+    let next = AtomicUsize::new(0);
+    let remove = || {
+        while let Some(folder) = below.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let _ = fs::remove_dir_all(folder);
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        for _ in 1..threads.min(MOST_THREADS) {
+            scope.spawn(remove);
+        }
+        remove();
+    });
+}
+
+/// The folders in a folder, as far as it can be read. No link is one.
+fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let inside = fs::read_dir(folder).into_iter().flatten();
+    let inside = inside.filter_map(Result::ok);
+    let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.map(|entry| entry.path())
+}
+
 /// Makes every folder below writable, as far as possible.
 fn unlock(folder: &Path) {
     let mut pending = vec![folder.to_owned()];
     while let Some(folder) = pending.pop() {
         let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        let inside = fs::read_dir(&folder).into_iter().flatten();
-        let inside = inside.filter_map(Result::ok);
-        let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        pending.extend(folders.map(|entry| entry.path()));
+        pending.extend(folders_in(&folder));
     }
 }

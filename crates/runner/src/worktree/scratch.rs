@@ -219,8 +219,18 @@ impl Scratch<'_> {
 
     /// The tree of a commit.
     pub(super) fn tree(&self, commit: &str) -> Result<String, Failure> {
-        let tree = format!("{commit}^{{tree}}");
-        Ok(line(&self.ask(&["rev-parse", "--verify", &tree])?))
+        self.trees([commit]).map(|[tree]| tree)
+    }
+
+    /// The trees of some commits.
+    pub(super) fn trees<const N: usize>(&self, commits: [&str; N]) -> Result<[String; N], Failure> {
+        let trees = commits.map(|commit| format!("{commit}^{{tree}}"));
+        let words = ["rev-parse"].into_iter();
+        let words: Vec<&str> = words.chain(trees.iter().map(String::as_str)).collect();
+        let output = line(&self.ask(&words)?);
+        let trees: Vec<String> = output.lines().map(str::to_owned).collect();
+        let told = trees.try_into();
+        told.map_err(|_| Failure::bug("git did not name the tree of each commit"))
     }
 }
 

@@ -5,7 +5,7 @@
 //! Git then writes what is missing, with the index as it was before the earlier step began. A folder with
 //! other permissions than a new one makes the whole spare useless.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,11 @@ use evidence::tree::{ObjectKind, ObjectStamps, UnchangedFile, WrittenFile};
 use runtime::failure::Failure;
 use rustix::fs::{AtFlags, Dir, FileType};
 
-use super::disk::{FileKind, TreeItem};
 use super::git::{Repository, WorktreeDirs};
 use super::name::SafeName;
 use super::removal::remove_folder;
+use super::trees::Items;
 use super::{Snapshot, Worktree, Worktrees};
-
-/// The files of a commit, sorted by their paths.
-pub(super) type Items = [(Vec<u8>, TreeItem)];
 
 /// For each file of a commit: is it there already, from an earlier step?
 pub(super) struct ReusedFiles(Vec<Option<UnchangedFile>>);
@@ -50,10 +47,10 @@ pub(super) fn written<'i>(
 ) -> Vec<WrittenFile<'i>> {
     let reused = |place: usize| reused.and_then(|reused| reused.0.get(place)?.as_ref());
     let files = items.iter().enumerate();
-    let files = files.filter(|(_, (_, item))| item.kind != FileKind::Link);
+    let files = files.filter(|(_, (_, item))| item.kind != ObjectKind::Link);
     let written = files.map(|(place, (path, item))| WrittenFile {
         path,
-        object: &item.object,
+        object: &item.name,
         unchanged: reused(place),
     });
     written.collect()
@@ -89,17 +86,24 @@ impl Worktrees {
 
     /// Removes the spares: no step begins for now.
     pub fn remove_spares(&self) -> Result<(), Failure> {
+        if !self.has_spare()? {
+            return Ok(());
+        }
         while let Some(spare) = self.spare()? {
             spare.remove()?;
         }
-        Ok(())
+        self.forget_content(&self.repository()?)
+    }
+
+    pub(super) fn has_spare(&self) -> Result<bool, Failure> {
+        Ok(self.spare()?.is_some())
     }
 
     /// Notes how the files of a new worktree are, for a later one.
     pub(super) fn note_written(&self, name: &SafeName, dirs: &WorktreeDirs) {
         // Without the notes the files do not count as a spare.
         let _ = fs::copy(self.records.stamps(name), self.records.written(name));
-        let _ = copy_with_time(&dirs.git_dir.join("index"), &self.records.index(name));
+        let _ = fs::copy(dirs.git_dir.join("index"), self.records.index(name));
     }
 
     fn keep_spare(&self, name: &SafeName, root: &Path) -> io::Result<()> {
@@ -172,11 +176,8 @@ impl Spare {
     fn clean(&self, new: &Path, items: &Items, stamps: &ObjectStamps) -> io::Result<ReusedFiles> {
         let paths: Vec<&[u8]> = items.iter().map(|(path, _)| path.as_slice()).collect();
         let unchanged = stamps.unchanged(&paths).into_iter().zip(items);
-        let same = unchanged.map(|(unchanged, (_, item))| {
-            unchanged.filter(|UnchangedFile { object, .. }| {
-                item.object == object.name && item.kind == kind(object.kind)
-            })
-        });
+        let same = unchanged
+            .map(|(unchanged, (_, item))| unchanged.filter(|unchanged| unchanged.object == *item));
         let reused = ReusedFiles(same.collect());
         let kept = paths.into_iter().zip(&reused.0);
         let cleaner = Cleaner {
@@ -193,18 +194,11 @@ impl Spare {
     /// The folder takes the place of the new one, which has nothing but git's own file.
     fn move_to(&self, to: &WorktreeDirs) -> io::Result<()> {
         fs::copy(to.root.join(".git"), self.folder.join(".git"))?;
-        copy_with_time(&self.index, &to.git_dir.join("index"))?;
+        // It is as new as our look at the files. Git would read those that are as new as their index.
+        fs::copy(&self.index, to.git_dir.join("index"))?;
         fs::remove_file(to.root.join(".git"))?;
         fs::remove_dir(&to.root)?;
         fs::rename(&self.folder, &to.root)
-    }
-}
-
-fn kind(kind: ObjectKind) -> FileKind {
-    match kind {
-        ObjectKind::File => FileKind::File,
-        ObjectKind::Program => FileKind::Program,
-        ObjectKind::Link => FileKind::Link,
     }
 }
 
@@ -299,11 +293,4 @@ fn io_error(refused: Refused) -> io::Error {
         Refused::Io(cause) => cause,
         other => io::Error::other(format!("{other:?}")),
     }
-}
-
-/// Git tells by the time of its index which files may have changed since, so the copy must have it, too.
-fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    let written = fs::metadata(from)?.modified()?;
-    File::options().write(true).open(to)?.set_modified(written)
 }

@@ -55,7 +55,7 @@ impl Story {
     fn prepare_with(&self, name: &str, carried: &[&str]) -> Worktree {
         let carried: Vec<String> = carried.iter().map(|path| (*path).to_owned()).collect();
         match self.worktrees.prepare(name, &carried).unwrap() {
-            Prepared::Ready(worktree) => worktree,
+            Prepared::Ready(worktree, _) => worktree,
             Prepared::NoGit(no_git) => panic!("{}", no_git.reason),
         }
     }
@@ -68,7 +68,9 @@ impl Story {
     }
 
     fn merge(&self, snapshot: &Snapshot) -> Merged {
-        self.worktrees.merge(snapshot).unwrap()
+        let known = self.worktrees.last_content().unwrap();
+        let known = known.as_ref().unwrap_or(&snapshot.base);
+        self.worktrees.merge(snapshot, known).unwrap().merged
     }
 
     /// Git's answer in the project.

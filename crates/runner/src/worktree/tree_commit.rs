@@ -1,7 +1,7 @@
 //! Commits a worktree: exactly the bytes on disk, without using its index.
 //!
-//! No filter runs and no link is followed: git gets the bytes from us, in one stream. It gets only what the
-//! first parent does not have: the stamps of files tell which they are.
+//! No filter runs and no link is followed: git gets the bytes from us, in one stream. It gets only what a
+//! commit with nearly the same files does not have: the stamps of files tell which they are.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
@@ -9,14 +9,14 @@ use std::process::{Child, Stdio};
 
 use evidence::Project;
 use evidence::beneath::{self, Folder, Refused};
-use evidence::tree::{ObjectKind, ObjectStamps, TreeObject, escape};
+use evidence::tree::{ListedObjects, ObjectKind, ObjectStamps, TreeObject, escape};
 use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
 use super::disk::is_ours;
 use super::git::{failed, not_started};
 use super::scratch::{EMAIL, NAME, Scratch};
-use super::trees::{self, TreeEntry};
+use super::trees::{TreeEntry, TreeListing};
 
 /// Files up to this length are read before their length is written, so they may change meanwhile.
 const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
@@ -27,6 +27,8 @@ pub(super) struct TreeCommit<'a> {
     pub project: &'a Project,
     /// What is known of its files.
     pub stamps: &'a ObjectStamps,
+    /// A commit with nearly the same files: git gets only what differs from it.
+    pub like: Option<String>,
     /// Paths that count besides those that git lists. Missing files are skipped.
     pub also: ForcedPaths,
     pub parents: Vec<String>,
@@ -36,16 +38,68 @@ pub(super) struct TreeCommit<'a> {
 /// Paths that count even if git ignores them.
 pub(super) enum ForcedPaths {
     These(Vec<Vec<u8>>),
-    /// These, and all that the first parent has.
-    TheseAndParent(Vec<Vec<u8>>),
+    /// These, and all that the commit with nearly the same files has.
+    TheseAndLike(Vec<Vec<u8>>),
 }
 
-/// Writes the commit and returns its id. No ref keeps it yet.
+/// A worktree as a commit. No ref keeps it yet.
+pub(super) struct Committed {
+    pub commit: String,
+    /// Where it may differ from the commit with nearly the same files; `None` if that cannot be read.
+    pub changed: Option<Vec<Vec<u8>>>,
+    /// The files of the commit, if they are known.
+    pub items: Option<Vec<(Vec<u8>, TreeObject)>>,
+}
+
+impl Committed {
+    /// A commit of an earlier time, whose files git must tell.
+    pub(super) fn earlier(commit: &str) -> Self {
+        Self {
+            commit: commit.to_owned(),
+            changed: None,
+            items: None,
+        }
+    }
+}
+
+/// Writes the commit.
 pub(super) fn write(
     scratch: &Scratch<'_>,
     tree_commit: &TreeCommit<'_>,
-) -> Result<String, Failure> {
+) -> Result<Committed, Failure> {
     let changes = Changes::of(scratch, tree_commit)?;
+    let commit = import(scratch, tree_commit, &changes)?;
+    Ok(changes.committed(commit))
+}
+
+/// The same, unless the first parent has the same files: then that is the commit.
+pub(super) fn write_changes(
+    scratch: &Scratch<'_>,
+    tree_commit: &TreeCommit<'_>,
+) -> Result<Committed, Failure> {
+    let changes = Changes::of(scratch, tree_commit)?;
+    let commit = match (&changes.since, tree_commit.parents.first()) {
+        (Since::Like { removed }, Some(parent))
+            if removed.is_empty() && changes.written.is_empty() =>
+        {
+            parent.clone()
+        }
+        _ => import(scratch, tree_commit, &changes)?,
+    };
+    Ok(changes.committed(commit))
+}
+
+fn import(
+    scratch: &Scratch<'_>,
+    tree_commit: &TreeCommit<'_>,
+    changes: &Changes,
+) -> Result<String, Failure> {
+    let tree = match &tree_commit.like {
+        Some(like) if tree_commit.parents.first() != Some(like) && scratch.is_first_try => {
+            Some(scratch.tree(like)?)
+        }
+        Some(_) | None => None,
+    };
     let marks = scratch.folder().join("marks");
     let mut command = scratch.command();
     command
@@ -56,7 +110,7 @@ pub(super) fn write(
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut git = command.spawn().map_err(not_started)?;
-    let written = write_stream(&mut git, tree_commit, &changes);
+    let written = write_stream(&mut git, tree_commit, tree.as_deref(), changes);
     if let Err(StreamError::Failed(failure)) = written {
         // Git has not seen the end of the stream, so it keeps nothing. It may be gone already.
         let _ = git.kill();
@@ -89,72 +143,101 @@ impl From<io::Error> for StreamError {
 }
 
 /// What git does not know of the worktree yet.
-enum Changes {
-    /// Everything: these files.
-    Whole(Vec<Vec<u8>>),
-    /// What differs from the first parent.
-    Some {
-        removed: Vec<Vec<u8>>,
-        written: Vec<Vec<u8>>,
-    },
+struct Changes {
+    since: Since,
+    /// What git must read.
+    written: Vec<Vec<u8>>,
+    /// All that is there.
+    now: ListedObjects,
+}
+
+/// What the files are compared with.
+enum Since {
+    /// Nothing: all files are written.
+    Nothing,
+    /// The commit with nearly the same files.
+    Like { removed: Vec<Vec<u8>> },
 }
 
 impl Changes {
-    /// Everything after a failure: an object of the parent may be missing.
+    /// Everything after a failure: an object of that commit may be missing.
     fn of(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<Self, Failure> {
-        let parent = tree_commit.parents.first();
-        let before = |parent: Option<&String>| {
-            let entries = parent.map_or(Ok(Vec::new()), |parent| trees::entries(scratch, parent));
-            entries.map(|mut entries| {
-                entries.sort_unstable_by(|left, right| left.path.cmp(&right.path));
-                entries
-            })
+        let compared = tree_commit.like.as_ref().filter(|_| scratch.is_first_try);
+        let (needed, paths) = match &tree_commit.also {
+            ForcedPaths::These(paths) => (compared, paths),
+            ForcedPaths::TheseAndLike(paths) => (tree_commit.like.as_ref(), paths),
         };
-        let compared = parent.filter(|_| scratch.is_first_try);
-        let (before, mut also) = match &tree_commit.also {
-            ForcedPaths::These(paths) => (before(compared)?, paths.clone()),
-            ForcedPaths::TheseAndParent(paths) => {
-                let before = before(parent)?;
-                let of_parent = before.iter().map(|entry| entry.path.clone());
-                let also = of_parent.chain(paths.iter().cloned()).collect();
-                (before, also)
-            }
-        };
+        let before = needed.map_or(Ok(TreeListing::empty()), |like| {
+            TreeListing::of(scratch, like)
+        })?;
+        let before = before.entries()?;
+        let mut also = paths.clone();
+        if matches!(tree_commit.also, ForcedPaths::TheseAndLike(_)) {
+            also.extend(before.iter().map(|entry| entry.path.to_vec()));
+        }
         also.retain(|path| is_ours(path));
         let mut now = tree_commit.stamps.list(tree_commit.project, also)?;
         now.retain(|(path, _)| is_ours(path));
         Ok(match compared {
-            Some(_) => Self::between(before, now.into_iter()),
-            None => Self::Whole(now.into_iter().map(|(path, _)| path).collect()),
+            Some(_) => Self::between(before, now),
+            None => Self {
+                since: Since::Nothing,
+                written: now.iter().map(|(path, _)| path.clone()).collect(),
+                now,
+            },
         })
     }
 
     /// Both are sorted by their paths.
-    fn between(
-        before: Vec<TreeEntry>,
-        now: impl Iterator<Item = (Vec<u8>, Option<TreeObject>)>,
-    ) -> Self {
+    fn between(before: Vec<TreeEntry<'_>>, now: ListedObjects) -> Self {
         let (mut removed, mut written) = (Vec::new(), Vec::new());
         let mut before = before.into_iter().peekable();
-        for (path, object) in now {
-            while let Some(gone) = before.next_if(|entry| entry.path < path) {
-                removed.push(gone.path);
+        for (path, object) in &now {
+            while let Some(gone) = before.next_if(|entry| entry.path < path.as_slice()) {
+                removed.push(gone.path.to_vec());
             }
             let old = before.next_if(|entry| entry.path == path);
             let Some(object) = object else {
-                removed.extend(old.map(|_| path));
+                removed.extend(old.map(|_| path.clone()));
                 continue;
             };
             let is_same =
-                |old: &TreeEntry| old.object == object.name && old.mode == mode(object.kind);
-            if !old.as_ref().is_some_and(is_same) {
+                |old: &TreeEntry<'_>| old.object == object.name && old.mode == mode(object.kind);
+            if !old.is_some_and(|old| is_same(&old)) {
                 // If it is gone when it is read, it must be gone from the commit, too.
-                removed.extend(old.map(|old| old.path));
-                written.push(path);
+                removed.extend(old.map(|_| path.clone()));
+                written.push(path.clone());
             }
         }
-        removed.extend(before.map(|entry| entry.path));
-        Self::Some { removed, written }
+        removed.extend(before.map(|entry| entry.path.to_vec()));
+        Self {
+            since: Since::Like { removed },
+            written,
+            now,
+        }
+    }
+
+    fn committed(self, commit: String) -> Committed {
+        let there = |now: ListedObjects| {
+            let there = now.into_iter();
+            there.filter_map(|(path, object)| Some((path, object?)))
+        };
+        // A file may change before git reads it.
+        let items = self.written.is_empty().then(|| there(self.now).collect());
+        let changed = match self.since {
+            Since::Nothing => None,
+            Since::Like { removed } => {
+                let mut changed = [removed, self.written].concat();
+                changed.sort_unstable();
+                changed.dedup();
+                Some(changed)
+            }
+        };
+        Committed {
+            commit,
+            changed,
+            items,
+        }
     }
 }
 
@@ -169,6 +252,7 @@ fn mode(kind: ObjectKind) -> &'static str {
 fn write_stream(
     git: &mut Child,
     tree_commit: &TreeCommit<'_>,
+    tree: Option<&str>,
     changes: &Changes,
 ) -> Result<(), StreamError> {
     let Some(input) = git.stdin.take() else {
@@ -178,24 +262,23 @@ fn write_stream(
     };
     let mut stream = BufWriter::with_capacity(64 * 1024, input);
     write_header(&mut stream, tree_commit)?;
-    let written = match changes {
-        Changes::Whole(files) => {
-            writeln!(stream, "deleteall")?;
-            files
-        }
-        Changes::Some { removed, written } => {
+    match &changes.since {
+        Since::Nothing => writeln!(stream, "deleteall")?,
+        Since::Like { removed } => {
+            if let Some(tree) = tree {
+                writeln!(stream, "M 040000 {tree} \"\"")?;
+            }
             for path in removed {
                 stream.write_all(b"D ")?;
                 stream.write_all(&quoted(path))?;
                 writeln!(stream)?;
             }
-            written
         }
-    };
+    }
     let root = &tree_commit.stamps.root;
     let folder = Folder::open(root)
         .map_err(|cause| StreamError::Failed(Failure::file("read", root)(cause)))?;
-    for path in written {
+    for path in &changes.written {
         match write_file(&mut stream, &folder, path) {
             // Missing files, and files behind a link, are not part of the commit.
             Err(FileError::Refused(

@@ -1,16 +1,17 @@
 //! Lists trees and compares two of them.
 
+use evidence::tree::{ObjectKind, TreeObject};
 use runtime::failure::Failure;
 
-use super::disk::{FileKind, TreeItem, is_ours};
+use super::disk::is_ours;
 use super::scratch::Scratch;
 
 /// A path at which two trees differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     pub path: Vec<u8>,
-    pub old: Option<TreeItem>,
-    pub new: Option<TreeItem>,
+    pub old: Option<TreeObject>,
+    pub new: Option<TreeObject>,
 }
 
 impl Difference {
@@ -69,59 +70,72 @@ pub(super) fn sort_for_writing(differences: &mut [Difference]) {
     });
 }
 
+/// The files of a commit, sorted by their paths.
+pub(super) type Items = [(Vec<u8>, TreeObject)];
+
+/// What git says of a commit's tree.
+pub(super) struct TreeListing(Vec<u8>);
+
 /// An entry of a commit's tree, of whatever kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TreeEntry {
-    pub path: Vec<u8>,
-    pub mode: String,
-    pub object: String,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TreeEntry<'a> {
+    pub path: &'a [u8],
+    pub mode: &'a str,
+    pub object: &'a str,
 }
 
-/// All entries of a commit except folders.
-pub(super) fn entries(scratch: &Scratch<'_>, commit: &str) -> Result<Vec<TreeEntry>, Failure> {
-    let output = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
-    let lines = output
-        .split(|byte| *byte == 0)
-        .filter(|line| !line.is_empty());
-    let read = lines.map(|line| {
-        let tab = line.iter().position(|byte| *byte == b'\t')?;
-        let head = std::str::from_utf8(&line[..tab]).ok()?;
-        let mut words = head.split(' ');
-        Some(TreeEntry {
-            path: line[tab + 1..].to_vec(),
-            mode: words.next()?.to_owned(),
-            object: words.nth(1)?.to_owned(),
-        })
-    });
-    let read: Option<Vec<TreeEntry>> = read.collect();
-    read.ok_or_else(unexpected_tree)
-}
+impl TreeListing {
+    pub(super) fn of(scratch: &Scratch<'_>, commit: &str) -> Result<Self, Failure> {
+        let output = scratch.ask(&["ls-tree", "-r", "-z", "--full-tree", commit]);
+        output.map(Self)
+    }
 
-/// All files of a commit of ours.
-pub(super) fn items(
-    scratch: &Scratch<'_>,
-    commit: &str,
-) -> Result<Vec<(Vec<u8>, TreeItem)>, Failure> {
-    let read = entries(scratch, commit)?.into_iter().map(|entry| {
-        let TreeEntry { path, mode, object } = entry;
-        let item = item(&mode, &object)??;
-        is_ours(&path).then_some((path, item))
-    });
-    let read: Option<Vec<(Vec<u8>, TreeItem)>> = read.collect();
-    read.ok_or_else(unexpected_tree)
+    /// A tree without files.
+    pub(super) fn empty() -> Self {
+        Self(Vec::new())
+    }
+
+    /// All entries except folders, sorted by their paths.
+    pub(super) fn entries(&self) -> Result<Vec<TreeEntry<'_>>, Failure> {
+        let lines = self.0.split(|byte| *byte == 0);
+        let lines = lines.filter(|line| !line.is_empty());
+        let read = lines.map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+            Some(TreeEntry {
+                path: &line[tab + 1..],
+                mode: words.next()?,
+                object: words.nth(1)?,
+            })
+        });
+        let read: Option<Vec<TreeEntry<'_>>> = read.collect();
+        let mut read = read.ok_or_else(unexpected_tree)?;
+        read.sort_unstable_by_key(|entry| entry.path);
+        Ok(read)
+    }
+
+    /// All files of a commit of ours.
+    pub(super) fn items(&self) -> Result<Vec<(Vec<u8>, TreeObject)>, Failure> {
+        let read = self.entries()?.into_iter().map(|entry| {
+            let item = item(entry.mode, entry.object)??;
+            is_ours(entry.path).then(|| (entry.path.to_vec(), item))
+        });
+        let read: Option<Vec<(Vec<u8>, TreeObject)>> = read.collect();
+        read.ok_or_else(unexpected_tree)
+    }
 }
 
 /// Our trees contain only files and links; other entries are not ours.
-fn item(mode: &str, object: &str) -> Option<Option<TreeItem>> {
+fn item(mode: &str, object: &str) -> Option<Option<TreeObject>> {
     let kind = match mode {
         "000000" => return Some(None),
-        "100644" => FileKind::File,
-        "100755" => FileKind::Program,
-        "120000" => FileKind::Link,
+        "100644" => ObjectKind::File,
+        "100755" => ObjectKind::Program,
+        "120000" => ObjectKind::Link,
         _ => return None,
     };
-    let object = object.to_owned();
-    Some(Some(TreeItem { kind, object }))
+    let name = object.to_owned();
+    Some(Some(TreeObject { kind, name }))
 }
 
 fn unexpected_tree() -> Failure {

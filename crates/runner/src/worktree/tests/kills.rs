@@ -36,8 +36,8 @@ fn begin(story: &Story, snapshot: &Snapshot) -> MergeRecord {
     let repository = story.worktrees.repository().unwrap();
     let merger = story.worktrees.merger(&repository);
     let name = SafeName::of(&snapshot.name);
-    match merger.plan(&name, snapshot).unwrap() {
-        MergePlan::Ready(merging) => {
+    match merger.plan(&name, snapshot, &snapshot.base).unwrap() {
+        MergePlan::Ready(_, merging) => {
             story
                 .worktrees
                 .records

@@ -261,3 +261,33 @@ fn what_is_git_s_or_half_written_is_nobody_s_work() {
     assert_eq!(story.merge(&snapshot), Merged::Nothing);
     assert_eq!(story.tree(), "a = 1");
 }
+
+#[test]
+fn a_look_says_what_differs_from_the_known_content() {
+    let story = Story::with(&[("a", "1"), ("b", "1"), (".gitignore", "*.log\n")]);
+    let base = story.prepare("one").base;
+    let known = story.worktrees.look(&base).unwrap();
+    assert_eq!((known.commit, known.changed), (base.clone(), Some(vec![])));
+    let root = story.project.path();
+    write(&root, "a", "2");
+    write(&root, "new", "1");
+    write(&root, "ignored.log", "1");
+    fs::remove_file(root.join("b")).unwrap();
+    let look = story.worktrees.look(&base).unwrap();
+    let paths = [b"a".to_vec(), b"b".to_vec(), b"new".to_vec()];
+    assert_eq!(look.changed.as_deref(), Some(paths.as_slice()));
+    let listed = story.git(&["ls-tree", "--name-only", &look.commit]);
+    assert_eq!(listed, ".gitignore\na\nnew\n");
+    assert_eq!(story.worktrees.last_content().unwrap(), Some(look.commit));
+}
+
+#[test]
+fn a_look_whose_known_content_is_lost_says_so() {
+    let story = Story::with(&[("a", "1")]);
+    story.prepare("one");
+    let lost = "0123456789abcdef0123456789abcdef01234567";
+    let look = story.worktrees.look(lost).unwrap();
+    assert_eq!(look.changed, None);
+    let listed = story.git(&["ls-tree", "--name-only", &look.commit]);
+    assert_eq!(listed, "a\n");
+}

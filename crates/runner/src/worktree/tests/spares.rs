@@ -106,6 +106,38 @@ fn nothing_that_a_worker_did_is_there_for_the_next_one() {
 }
 
 #[test]
+fn git_sees_in_reused_files_whatever_the_next_worker_changes() {
+    let story = Story::with(&FILES);
+    merged_step(&story, "one", |root| write(root, "a", "two"));
+    let worktree = story.prepare("two");
+    assert_eq!(git_in(&story, &worktree, &["status", "--short"]), "");
+    // As long as before, and as old by the clock that git reads.
+    let file = worktree.folder.join("b");
+    let was = fs::metadata(&file).unwrap().modified().unwrap();
+    write(&worktree.folder, "b", "two");
+    let written = fs::File::options().write(true).open(&file).unwrap();
+    written.set_modified(was).unwrap();
+    let changed = git_in(&story, &worktree, &["status", "--short"]);
+    assert_eq!(changed.trim(), "M b");
+}
+
+#[test]
+fn links_of_an_earlier_step_are_made_again() {
+    let story = Story::with(&FILES);
+    symlink("same", story.project.path().join("link")).unwrap();
+    merged_step(&story, "one", |root| {
+        fs::remove_file(root.join("link")).unwrap();
+        symlink("../elsewhere", root.join("link")).unwrap();
+    });
+    let project = story.project.path();
+    fs::remove_file(project.join("link")).unwrap();
+    symlink("same", project.join("link")).unwrap();
+    for name in ["two", "three"] {
+        merged_step(&story, name, |root| assert_eq!(tree(root), story.tree()));
+    }
+}
+
+#[test]
 fn a_folder_with_other_rights_is_not_used_again() {
     let story = Story::with(&FILES);
     let mut known = 0;
