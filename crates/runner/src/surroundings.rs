@@ -25,7 +25,9 @@ use store::Key;
 use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
 use crate::engine_event;
-use crate::worktree::{Content, MergeReport, Merged, RefState, Snapshot, Worktrees, is_temporary};
+use crate::worktree::{
+    MergeReport, Merged, RefState, RunContent, Snapshot, Worktrees, is_temporary,
+};
 
 /// How long to wait for another worker that compares or merges.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
@@ -261,7 +263,7 @@ impl Surroundings {
         &self,
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
-        content: &Content,
+        content: &RunContent,
         merged: &BTreeSet<String>,
     ) -> Result<Option<Found>, Failure> {
         let Some(changed) = &content.changed else {

@@ -118,7 +118,7 @@ pub enum WorktreeAge {
 
 /// The files of the run's worktree at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct RunContent {
     pub commit: String,
     /// Where it differs from the content that was known; `None` if that is lost.
     pub changed: Option<Vec<Vec<u8>>>,
@@ -129,10 +129,10 @@ pub struct Content {
 pub struct MergeReport {
     pub merged: Merged,
     /// The run's worktree now, and where others had changed it before; `None` if nothing was written.
-    pub seen: Option<Content>,
+    pub seen: Option<RunContent>,
 }
 
-impl Content {
+impl RunContent {
     fn unchanged(commit: &str) -> Self {
         Self {
             commit: commit.to_owned(),
@@ -263,7 +263,7 @@ impl Worktrees {
 
     /// Looks at the run's worktree, which was known to have the content of this commit. A ref keeps what is
     /// there now.
-    pub fn look(&self, known: &str) -> Result<Content, Failure> {
+    pub fn look(&self, known: &str) -> Result<RunContent, Failure> {
         let repository = self.repository()?;
         let merger = self.merger(&repository);
         let _lock = self.lock(&repository)?;

@@ -1,5 +1,7 @@
 //! One dispatch from start to end: start the process, listen, send back, judge.
 
+mod judging;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Seek as _, Write as _};
@@ -8,8 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    CutReason, Dispatch, DispatchId, Duty, Ending, Event, Fact, Fault, Happening, Reply,
-    RunnerName, Service, Usage, Who, WorkEvent, WorkRef, WorkResult,
+    CutReason, Dispatch, DispatchId, Duty, Happening, Reply, RunnerName, Service, Usage, WorkEvent,
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
@@ -17,7 +18,7 @@ use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
 use runtime::briefing;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
-use runtime::transact::{self, Decided, Options, Request, Target};
+use runtime::transact::Decided;
 use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, current_exe, ids, work_change};
@@ -34,7 +35,6 @@ use super::reset_clock;
 use super::spawn_spec::SpawnSpec;
 use super::verdict;
 use crate::fleet_caps::FleetCapWatch;
-use crate::kept_trees;
 use crate::report::report;
 use crate::spending::Spending;
 use crate::surroundings::{Surroundings, git_trace};
@@ -230,89 +230,6 @@ impl Work<'_, '_> {
     fn keep(&self) -> Result<(), Failure> {
         self.workspace.check_lease(&self.record.run)?;
         self.record.write(&self.workspace.state, self.claim.call())
-    }
-
-    /// Reports the end to the engine; `None` if we were stopped before the delivery. Work from a
-    /// worktree of its own is checked there, and delivered before it counts.
-    fn judge(
-        &mut self,
-        opened: OpenRun,
-        ended: work_record::Ended,
-    ) -> Result<Option<Decided>, Failure> {
-        let work_record::Ended {
-            mut ending,
-            usage,
-            reply,
-        } = ended;
-        let opened = self.workspace.read(&opened.run().id)?;
-        let counts = self.would_count(&opened, &ending, usage, reply.as_deref())?;
-        let opened = self.compare_surroundings(opened, counts)?;
-        if counts && let Some(delivery) = &mut self.setup.delivery {
-            self.workspace.check_lease(&self.record.run)?;
-            match delivery.deliver(self.workspace, &opened, self.dispatch.id)? {
-                Delivered::Done => {}
-                Delivered::Conflict(paths) => ending = conflict(&paths),
-                Delivered::Stopped => return Ok(None),
-            }
-        }
-        let spending = self.setup.spending.as_ref();
-        let in_flight = spending.map_or(usage, |it| it.note(self.dispatch.id, usage));
-        kept_trees::keep(self.workspace, &opened, in_flight)?;
-        self.tell_end(opened, ending, usage, reply).map(Some)
-    }
-
-    /// The worker is over: what it moved or changed around it is found, and put back where that is due. A
-    /// delivery looks at the files itself.
-    fn compare_surroundings(
-        &mut self,
-        opened: OpenRun,
-        is_delivered: bool,
-    ) -> Result<OpenRun, Failure> {
-        match Surroundings::of(self.workspace, &opened)? {
-            Some(surroundings) if is_delivered => surroundings.compare_refs(self.workspace, opened),
-            Some(surroundings) => surroundings.compare(self.workspace, opened),
-            None => Ok(opened),
-        }
-    }
-
-    /// Would the engine accept this end as it is?
-    fn would_count(
-        &self,
-        opened: &OpenRun,
-        ending: &Ending,
-        usage: Usage,
-        reply: Option<&str>,
-    ) -> Result<bool, Failure> {
-        if self.setup.delivery.is_none() {
-            return Ok(false);
-        }
-        let event = Event {
-            at: clock::now(),
-            by: Who::Engine,
-            what: self.end(ending.clone(), usage),
-        };
-        let needs = engine::needs(&opened.pipeline, opened.run(), &event);
-        let looked = self
-            .workspace
-            .look(opened, &needs, &Default::default(), reply)?;
-        let decision = engine::decide(&opened.pipeline, opened.run(), &event, &looked.evidence);
-        Ok(decision.entries.iter().any(|entry| {
-            matches!(
-                &entry.fact,
-                Fact::Ended {
-                    result: WorkResult::Outcome(_),
-                    ..
-                }
-            )
-        }))
-    }
-
-    fn end(&self, ending: Ending, usage: Usage) -> Happening {
-        Happening::Work(WorkEvent::Ended {
-            work: WorkRef::Dispatch(self.dispatch.id),
-            ending,
-            usage,
-        })
     }
 
     fn first_turn(&mut self, opened: &OpenRun, from: &StartFrom) -> Result<(Turn, Meter), Failure> {
@@ -557,31 +474,6 @@ impl Work<'_, '_> {
         (self.record.used, self.record.noted) = (Usage::default(), Usage::default());
         self.keep()
     }
-
-    fn tell_end(
-        &mut self,
-        opened: OpenRun,
-        ending: Ending,
-        usage: Usage,
-        reply: Option<String>,
-    ) -> Result<Decided, Failure> {
-        let what = self.end(ending, usage);
-        let mut make = |_: &Workspace<'_>, _: &OpenRun, _| {
-            Ok(Request {
-                reply: reply.clone(),
-                ..Request::from(what.clone())
-            })
-        };
-        transact::transact(
-            self.workspace,
-            Target::Seen(Box::new(opened)),
-            Options {
-                by: &Who::Engine,
-                key: None,
-            },
-            &mut make,
-        )
-    }
 }
 
 fn unheld(cause: std::io::Error) -> Failure {
@@ -594,12 +486,4 @@ const INTERRUPTED: &str = "You were interrupted in the middle of this work. Chec
 
 fn sent_back(reason: &str) -> String {
     format!("You are not done: {reason}. Do what is missing, then finish again.\n")
-}
-
-fn conflict(paths: &[String]) -> Ending {
-    let paths: Vec<String> = paths.iter().map(|path| views::line(path)).collect();
-    Ending::Fault {
-        fault: Fault::Conflict,
-        reason: format!("others changed the same lines of {}", paths.join(", ")),
-    }
 }

@@ -21,7 +21,7 @@ use super::record::{MergeRecord, MergeState, Records};
 use super::scratch::Scratch;
 use super::tree_commit::{self, ForcedPaths, TreeCommit};
 use super::trees::{self, Difference};
-use super::{Content, MergeReport, Merged, Snapshot};
+use super::{MergeReport, Merged, RunContent, Snapshot};
 
 /// How often a file may change during a merge before it counts as a conflict.
 const MOST_TRIES: usize = 3;
@@ -39,7 +39,7 @@ pub(super) struct Merger<'a> {
 pub(super) enum MergePlan {
     Nothing,
     Conflict(Vec<String>),
-    Ready(Content, MergeRecord),
+    Ready(RunContent, MergeRecord),
 }
 
 /// The result of writing.
@@ -56,7 +56,7 @@ impl Merger<'_> {
         if let Some(changed) = self.merged_before(&name, snapshot)? {
             return Ok(unseen(outcome(changed)));
         }
-        let mut seen = Content::unchanged(known);
+        let mut seen = RunContent::unchanged(known);
         let mut paths = Vec::new();
         for _ in 0..MOST_TRIES {
             let (content, merging) = match self.plan(&name, snapshot, &seen.commit)? {
@@ -85,7 +85,7 @@ impl Merger<'_> {
         scratch: &Scratch<'_>,
         known: &str,
         also: Vec<Vec<u8>>,
-    ) -> Result<Content, Failure> {
+    ) -> Result<RunContent, Failure> {
         // After a failure the known content may be lost.
         let is_there = scratch.is_first_try;
         let tree_commit = TreeCommit {
@@ -97,7 +97,7 @@ impl Merger<'_> {
             about: String::from("the files of the run"),
         };
         let committed = tree_commit::write_changes(scratch, &tree_commit)?;
-        Ok(Content {
+        Ok(RunContent {
             commit: committed.commit,
             changed: committed.changed,
         })
