@@ -236,7 +236,11 @@ impl Delivery for StepFolder {
             result: &snapshot.commit,
         };
         work_change::keep_step(workspace, opened, dispatch, commits);
-        let surroundings = Surroundings::new(&self.worktrees);
+        let surroundings = Surroundings::of(workspace, opened)?;
+        let surroundings = surroundings.ok_or_else(|| {
+            Failure::environment("the project is no longer a git repository")
+                .hint("restore its .git folder and retry")
+        })?;
         let merged = surroundings.merge(workspace, opened, &snapshot)?;
         match merged {
             Merged::Nothing | Merged::Clean { .. } => {

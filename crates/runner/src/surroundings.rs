@@ -26,7 +26,7 @@ use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
 use crate::engine_event;
 use crate::worktree::{
-    MergeReport, Merged, RefState, RunContent, Snapshot, Worktrees, is_temporary,
+    MergeReport, Merged, RefState, RunContent, Snapshot, WorktreeOwner, Worktrees, is_temporary,
 };
 
 /// How long to wait for another worker that compares or merges.
@@ -35,6 +35,13 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 /// The surroundings of a run's workers.
 pub(crate) struct Surroundings {
     worktrees: Worktrees,
+    /// The branch and the worktree of a run that does not work in the person's tree.
+    branch: Option<RunBranchPlace>,
+}
+
+struct RunBranchPlace {
+    name: String,
+    folder: PathBuf,
 }
 
 /// Does the worker have a worktree of its own?
@@ -66,13 +73,11 @@ impl Surroundings {
     pub(crate) fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<Self>, Failure> {
         let project = workspace.project_of(opened)?;
         let worktrees = Worktrees::new(&workspace.state, &project.root, &opened.run().id);
-        Ok(project.is_git().then_some(Self { worktrees }))
-    }
-
-    /// Where workers have these worktrees.
-    pub(crate) fn new(worktrees: &Worktrees) -> Self {
-        let worktrees = worktrees.clone();
-        Self { worktrees }
+        let branch = opened.run().place.as_ref().map(|place| RunBranchPlace {
+            name: format!("refs/heads/{}", place.branch.name),
+            folder: project.root.clone(),
+        });
+        Ok(project.is_git().then_some(Self { worktrees, branch }))
     }
 
     /// The file into which git writes what a worker does with it.
@@ -86,7 +91,13 @@ impl Surroundings {
         let folder = self.worktrees.folder();
         let mut baseline = match Baseline::read(folder)? {
             Some(baseline) => baseline,
-            None => self.fresh()?,
+            None => {
+                let fresh = self.fresh()?;
+                if self.branch.is_some() {
+                    self.worktrees.pin(&fresh.state())?;
+                }
+                fresh
+            }
         };
         if baseline.tree.is_none() {
             baseline.tree = match place {
@@ -299,7 +310,12 @@ impl Surroundings {
         for log in self.worktrees.head_logs()? {
             let known = baseline.logs.get(&log.worktree).copied().unwrap_or(0);
             let lines = head_log::lines_after(&log.path, known);
-            if log.is_ours {
+            let is_theirs = match log.owner {
+                WorktreeOwner::Step => true,
+                WorktreeOwner::Run => self.branch.is_some() && baseline.tree.is_none(),
+                WorktreeOwner::Other => false,
+            };
+            if is_theirs {
                 own.extend(lines);
             } else {
                 elsewhere.extend(lines);
@@ -310,9 +326,13 @@ impl Surroundings {
             head_log::last_line(&path)
         };
         let evidence = RefEvidence {
-            workplace: match baseline.tree {
-                Some(_) => Workplace::Own(self.worktrees.roots()?),
-                None => Workplace::Project,
+            workplace: match (&baseline.tree, &self.branch) {
+                (Some(_), _) => Workplace::Own(self.worktrees.roots()?),
+                (None, Some(RunBranchPlace { name, folder })) => Workplace::Branch {
+                    name: name.clone(),
+                    folder: folder.clone(),
+                },
+                (None, None) => Workplace::Project,
             },
             elsewhere,
             own,
@@ -382,7 +402,7 @@ impl Surroundings {
 
     fn forget(&self, baseline: &Baseline) -> Result<(), Failure> {
         let folder = self.worktrees.folder();
-        if baseline.tree.is_some() {
+        if baseline.tree.is_some() || self.branch.is_some() {
             self.worktrees.unpin()?;
         }
         Baseline::remove(folder)

@@ -52,7 +52,7 @@ use git::{Repository, WorktreeDirs};
 use merge::Merger;
 use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
-pub use refs::{HeadLog, RefState};
+pub use refs::{HeadLog, RefState, WorktreeOwner};
 use scratch::Scratch;
 use tree_commit::{ForcedPaths, TreeCommit};
 

@@ -61,8 +61,17 @@ pub fn text(
             .or(workspace.step_folder.as_ref())
             .map_or(opened.stored.worktree(), String::as_str),
     );
-    Ok(format!("{text}\n\nPaths are relative to {worktree}."))
+    let is_shared = opened.run().place.is_some() || workspace.step_folder.is_some();
+    let shared = if is_shared { SHARED_REFS } else { "" };
+    Ok(format!(
+        "{text}\n\nPaths are relative to {worktree}.{shared}"
+    ))
 }
+
+/// What a worker in a worktree of its own cannot see.
+const SHARED_REFS: &str = " This is a git worktree of its own, but people and other agents share the stash, the \
+                           branches and the tags of its repository: do not use `git stash` (commit instead), and \
+                           do not move or delete a branch or tag that you did not make.";
 
 /// What this worker looks at, where it looks at the work of others. A change that cannot be shown is left to
 /// the worker itself.

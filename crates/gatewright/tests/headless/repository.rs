@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::pipelines;
 
-use super::fixture::{ONE, World, says, until};
+use super::fixture::{ONE, WRITES, World, says, until};
 
 /// These steps, each with what it needs.
 fn graph(steps: &[(&str, &str)]) -> String {
@@ -145,6 +145,120 @@ fn what_a_step_moved_is_put_back_and_nothing_is_lost() {
         rules.iter().all(|entry| entry["rule"] == "GW-R120"),
         "{rules:?}"
     );
+}
+
+/// One run with a branch of its own, whose worker does this.
+fn on_branch(script: &str) -> World {
+    let script = format!("set -e\n{MAIN}\n{script}\n{WRITES}");
+    let world = repository(World::with(ONE, &script));
+    world.project.git(["branch", "-M", "main"]).succeeds();
+    world
+}
+
+/// The refs without the branch of the run.
+fn others(world: &World) -> String {
+    let refs = refs(world);
+    let refs = refs.lines().filter(|line| !line.contains("gatewright/"));
+    refs.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_a_run_on_its_own_branch_moved_is_put_back() {
+    let world = on_branch(MOVES);
+    let before = others(&world);
+    let index = world
+        .project
+        .git(["diff", "--cached", "--name-only"])
+        .stdout;
+    world.run("--branch").succeeds();
+    assert_eq!(others(&world), before);
+    assert_eq!(
+        moved(&world),
+        [
+            "refs/heads/main put_back worker",
+            "refs/heads/old put_back worker",
+            "refs/heads/topic put_back worker",
+            "refs/stash put_back worker",
+            "refs/stash put_back worker",
+            "refs/tags/v1 put_back worker",
+            "refs/tags/v2 put_back worker",
+        ]
+    );
+    let now = world
+        .project
+        .git(["diff", "--cached", "--name-only"])
+        .stdout;
+    assert_eq!(now, index);
+    let work = ["log", "-1", "--format=%s", "HEAD"];
+    assert_eq!(world.project.git(work).stdout, "two\n");
+}
+
+#[test]
+fn a_run_on_its_own_branch_may_commit_there_and_make_branches() {
+    let world = on_branch(
+        r#"
+echo 3 > a.txt
+git commit --quiet --all --message=three
+git branch mine
+git tag made-here"#,
+    );
+    world.run("--branch").succeeds();
+    assert_eq!(moved(&world), Vec::<String>::new());
+    let subject = ["log", "-1", "--format=%s", "mine"];
+    assert_eq!(world.project.git(subject).stdout, "three\n");
+}
+
+#[test]
+fn a_person_s_stash_and_commits_during_a_run_on_a_branch_stay() {
+    let waits = r#"touch "$here/waits"; while [ ! -e "$here/go" ]; do sleep 0.02; done"#;
+    let world = on_branch(waits);
+    let run = world.begin(&world.line("--branch"));
+    until("the worker waits", || {
+        world.programs().join("waits").exists()
+    });
+    let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+    git("commit --quiet --allow-empty --message=person");
+    git("stash drop --quiet");
+    let before = others(&world);
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    run.end().succeeds();
+    assert_eq!(others(&world), before);
+    assert_eq!(moved(&world), Vec::<String>::new());
+}
+
+/// The remarks on the stash in the history of the run.
+fn about_stash(world: &World) -> usize {
+    let remarks = world.history("noted");
+    let texts = remarks
+        .iter()
+        .filter_map(|it| it["fact"]["message"].as_str());
+    texts.filter(|text| text.contains("stash")).count()
+}
+
+/// Takes the person's latest work out of the stash, which fits on the first commit alone.
+const POPS: &str =
+    "git checkout --quiet --detach HEAD~1\ngit stash pop --quiet\ngit checkout --quiet --force -";
+
+#[test]
+fn who_takes_work_out_of_the_common_stash_is_named() {
+    let world = on_branch(POPS);
+    let before = others(&world);
+    world.run("--branch").succeeds();
+    assert_eq!(others(&world), before);
+    assert_eq!(moved(&world), ["refs/stash put_back worker"]);
+    assert_eq!(about_stash(&world), 1);
+    let told = world.prompt(1);
+    for fact in ["worktree", "git stash", "branch or tag"] {
+        says(&told, fact);
+    }
+}
+
+#[test]
+fn the_stash_of_a_worker_in_the_person_s_tree_is_not_remarked() {
+    let world = on_branch(POPS);
+    world.run("").succeeds();
+    assert_eq!(about_stash(&world), 0);
+    assert!(!world.prompt(1).contains("git stash"));
 }
 
 #[test]

@@ -98,6 +98,12 @@ impl GitCommand {
         }
     }
 
+    /// Does it take something out of the stash, which others may have put there?
+    pub(crate) fn takes_from_stash(&self) -> bool {
+        let takes = |word: &String| matches!(word.as_str(), "pop" | "apply" | "branch");
+        self.is("stash") && self.words.iter().any(takes)
+    }
+
     fn is(&self, name: &str) -> bool {
         self.names.iter().any(|it| it == name)
     }
@@ -215,6 +221,20 @@ mod tests {
         check("git fetch origin", topic, false);
         check("git fetch --tags", "refs/tags/v1", false);
         check("git gc --prune=now", topic, false);
+    }
+
+    #[test]
+    fn a_command_that_takes_from_the_stash_is_known() {
+        for (line, takes) in [
+            ("git stash pop", true),
+            ("git stash apply stash@{1}", true),
+            ("git stash branch mine", true),
+            ("git stash", false),
+            ("git stash list", false),
+            ("git commit -m pop", false),
+        ] {
+            assert_eq!(command(line).takes_from_stash(), takes, "{line}");
+        }
     }
 
     #[test]

@@ -34,8 +34,11 @@ pub(super) enum Act {
 /// Where the workers work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Workplace {
-    /// In the run's worktree: its branch is theirs to move.
+    /// In the person's tree: its branch is theirs to move.
     Project,
+    /// In the worktree of a run with a branch of its own: that branch and the worktree are theirs, and nothing
+    /// else is.
+    Branch { name: String, folder: PathBuf },
     /// In worktrees with these top folders: the person's refs are not theirs.
     Own(Vec<PathBuf>),
 }
@@ -65,7 +68,7 @@ pub(super) fn differences(
     let moved = known.filter_map(|(name, value)| {
         let after = now.refs.get(name);
         let is_same = after == Some(value);
-        let is_own = evidence.appeared.contains(name);
+        let is_own = evidence.appeared.contains(name) || evidence.is_branch_of_run(name);
         let verdict = (!is_same && !is_own).then(|| evidence.verdict(name, after))?;
         difference(name, Some(value), after, verdict)
     });
@@ -115,19 +118,26 @@ impl RefEvidence<'_> {
     }
 
     fn works_outside(&self) -> bool {
+        let folders = match &self.workplace {
+            Workplace::Own(folders) => folders.as_slice(),
+            Workplace::Branch { folder, .. } => std::slice::from_ref(folder),
+            Workplace::Project => return false,
+        };
+        let mut commands = self.commands.iter();
+        commands.any(|command| command.works_outside(folders))
+    }
+
+    fn is_branch_of_run(&self, ref_name: &str) -> bool {
         match &self.workplace {
-            Workplace::Own(folders) => {
-                let mut commands = self.commands.iter();
-                commands.any(|command| command.works_outside(folders))
-            }
-            Workplace::Project => false,
+            Workplace::Branch { name, .. } => name == ref_name,
+            Workplace::Own(_) | Workplace::Project => false,
         }
     }
 
-    /// A worker in the run's worktree acts as its person does, and nothing is undone.
+    /// A worker in the person's tree acts as its person does, and nothing is undone.
     fn act(&self) -> Act {
         match self.workplace {
-            Workplace::Own(_) => Act::PutBack,
+            Workplace::Own(_) | Workplace::Branch { .. } => Act::PutBack,
             Workplace::Project => Act::Leave,
         }
     }
@@ -154,7 +164,10 @@ impl RefEvidence<'_> {
 
     /// The branch that the run's worktree is on.
     fn head(&self, before: &RefState, now: &RefState) -> Option<RefDifference> {
-        let is_theirs = self.workplace == Workplace::Project;
+        let is_theirs = match self.workplace {
+            Workplace::Project | Workplace::Branch { .. } => true,
+            Workplace::Own(_) => false,
+        };
         let author = if self.works_outside() {
             Author::Worker
         } else {

@@ -39,8 +39,17 @@ pub struct HeadLog {
     /// Git's name of the worktree; empty for the main one.
     pub worktree: String,
     pub path: PathBuf,
-    /// Is it the worktree of a step of this run?
-    pub is_ours: bool,
+    pub owner: WorktreeOwner,
+}
+
+/// Whose worktree it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorktreeOwner {
+    /// A step of this run.
+    Step,
+    /// This run: its workers work there, unless they have worktrees of their own.
+    Run,
+    Other,
 }
 
 impl Worktrees {
@@ -84,15 +93,24 @@ impl Worktrees {
         let linked = fs::read_dir(common.join("worktrees"));
         let linked = linked.into_iter().flatten().filter_map(Result::ok);
         let names = linked.filter_map(|entry| entry.file_name().into_string().ok());
-        let linked = names.map(|worktree| HeadLog {
-            path: common.join("worktrees").join(&worktree).join("logs/HEAD"),
-            is_ours: ours.contains(&worktree),
-            worktree,
+        let here = repository.here().git_dir;
+        let owner = |worktree: &str, folder: &Path| match () {
+            () if ours.contains(worktree) => WorktreeOwner::Step,
+            () if folder == here => WorktreeOwner::Run,
+            () => WorktreeOwner::Other,
+        };
+        let linked = names.map(|worktree| {
+            let folder = common.join("worktrees").join(&worktree);
+            HeadLog {
+                owner: owner(&worktree, &folder),
+                path: folder.join("logs/HEAD"),
+                worktree,
+            }
         });
         let main = HeadLog {
             worktree: String::new(),
             path: common.join("logs/HEAD"),
-            is_ours: false,
+            owner: owner("", common),
         };
         Ok(linked.chain([main]).collect())
     }

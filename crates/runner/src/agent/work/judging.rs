@@ -6,10 +6,11 @@ use runtime::failure::Failure;
 use runtime::transact::{self, Decided, Options, Request, Target};
 use runtime::work_record;
 use runtime::workspace::{OpenRun, Workspace};
+use store::Key;
 
 use super::{Delivered, Work};
 use crate::kept_trees;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Surroundings, git_trace};
 
 impl Work<'_, '_> {
     /// Reports the end to the engine; `None` if we were stopped before the delivery. Work from a
@@ -48,11 +49,30 @@ impl Work<'_, '_> {
         opened: OpenRun,
         is_delivered: bool,
     ) -> Result<OpenRun, Failure> {
+        let opened = self.tell_stash(opened)?;
         match Surroundings::of(self.workspace, &opened)? {
             Some(surroundings) if is_delivered => surroundings.compare_refs(self.workspace, opened),
             Some(surroundings) => surroundings.compare(self.workspace, opened),
             None => Ok(opened),
         }
+    }
+
+    /// Git has one stash for all worktrees, so a worker may have taken the work of another.
+    fn tell_stash(&mut self, opened: OpenRun) -> Result<OpenRun, Failure> {
+        let is_alone = self.setup.delivery.is_none() && opened.run().place.is_none();
+        let trace = Surroundings::trace(self.workspace, self.claim.call());
+        let commands = || git_trace::read(&trace).into_iter();
+        if is_alone || !commands().any(|command| command.takes_from_stash()) {
+            return Ok(opened);
+        }
+        let (id, agent) = (self.dispatch.id, &self.dispatch.agent);
+        let message = format!(
+            "'{agent}' ({id}) took work out of git's stash, which all worktrees of the repository share: \
+             check that what it changed is its own"
+        );
+        let key = Key::parse(&format!("stash-{}", self.claim.call()))
+            .map_err(|problem| Failure::bug(problem.to_string()))?;
+        Ok(transact::remark(self.workspace, opened, Some(&key), &message)?.opened)
     }
 
     /// Would the engine accept this end as it is?
