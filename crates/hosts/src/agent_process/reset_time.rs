@@ -2,7 +2,8 @@
 //!
 //! Seen forms: `usage limit reached|1755806400`, `resets 1:30am (Asia/Dhaka)`, `resets Oct 6, 1pm`,
 //! `try again at Nov 22nd, 2026 10:31 AM`, `try again in 2 days 17 hours 14 minutes`, `retry in 47.43s`,
-//! `reset after 12h34m16s`, `"resets_at":1777936568`, `"retryDelay":"41s"`.
+//! `reset after 12h34m16s`, `"resets_at":1777936568`, `"retryDelay":"41s"`,
+//! `regain access on 2026-12-01 at 00:00 UTC`.
 
 /// The end of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,9 @@ const BEFORE_LENGTH: [&str; 9] = [
 /// What goes before a time of day.
 const BEFORE_CLOCK: [&str; 4] = ["resets at ", "reset at ", "try again at ", "resets "];
 
+/// What goes before a date in digits and a time of day in UTC.
+const BEFORE_DATE: [&str; 1] = ["regain access on "];
+
 /// The time that a message names. A message in a form that we do not know names none.
 pub(crate) fn of_message(message: &str) -> Option<ResetTime> {
     // Only ASCII changes its case, so places are the same in both.
@@ -84,10 +88,14 @@ pub(crate) fn of_message(message: &str) -> Option<ResetTime> {
         let found = after(&BEFORE_CLOCK);
         found.iter().find_map(|(text, whole)| clock(text, whole))
     };
+    let date = || {
+        let found = after(&BEFORE_DATE);
+        found.iter().find_map(|(text, _)| date_in_utc(text))
+    };
     epoch
         .map(ResetTime::At)
         .or_else(|| length().map(ResetTime::In))
-        .or_else(|| clock().map(ResetTime::Clock))
+        .or_else(|| clock().or_else(date).map(ResetTime::Clock))
 }
 
 /// Seconds since 1970 have ten digits, and milliseconds thirteen.
@@ -187,6 +195,27 @@ fn clock(text: &str, whole: &str) -> Option<ClockTime> {
         hour,
         minute,
         zone: zone(whole),
+    })
+}
+
+/// `2026-12-01 at 00:00 utc`.
+fn date_in_utc(text: &str) -> Option<ClockTime> {
+    let mut words = text.split_whitespace();
+    let (date, at, time, zone) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let is_utc = at == "at" && zone.trim_end_matches('.') == "utc";
+    let mut numbers = date.split('-').map(|number| number.parse().ok());
+    let (year, month, day) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && numbers.next().is_none();
+    let (hour, minute) = time_of_day(time, None).filter(|_| is_utc && fits)?;
+    Some(ClockTime {
+        date: Some(CalendarDate {
+            year: Some(year),
+            month,
+            day,
+        }),
+        hour,
+        minute,
+        zone: Some("UTC".to_owned()),
     })
 }
 
@@ -293,6 +322,10 @@ mod tests {
             ),
             ("Please try again in 20ms.", ResetTime::In(20)),
             (
+                "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+                on_the_clock(Some((Some(2026), 12, 1)), (0, 0), "UTC"),
+            ),
+            (
                 "limit: 4000000 Please retry in 47.434392449s.",
                 ResetTime::In(47_435),
             ),
@@ -328,6 +361,10 @@ mod tests {
             "try again in 99999999999999999999 days",
             "usage limit reached|7",
             "resets Oct 45, 1pm",
+            "You will regain access on 2026-13-01 at 00:00 UTC.",
+            "You will regain access on 2026-12-01 at 00:00",
+            "You will regain access on 2026-12-01 at 24:00 UTC.",
+            "You will regain access on Monday.",
             "It resets the counter",
             "é resets \u{202f}",
         ] {

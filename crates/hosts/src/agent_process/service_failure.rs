@@ -12,7 +12,7 @@ pub enum ServiceFailure {
 }
 
 /// What services and programs say about limits, in lower case.
-const LIMITS: [&str; 13] = [
+const LIMITS: [&str; 14] = [
     "rate limit",
     "rate_limit",
     "usage limit",
@@ -22,6 +22,7 @@ const LIMITS: [&str; 13] = [
     "too many requests",
     "overloaded",
     "high demand",
+    "at capacity",
     "quota",
     "resource_exhausted",
     "please wait and try again later",
@@ -29,7 +30,7 @@ const LIMITS: [&str; 13] = [
 ];
 
 /// What programs say when a service cannot be reached, in lower case.
-const OUTAGES: [&str; 10] = [
+const OUTAGES: [&str; 13] = [
     "internal server error",
     "bad gateway",
     "service unavailable",
@@ -40,6 +41,9 @@ const OUTAGES: [&str; 10] = [
     "econnrefused",
     "error sending request",
     "fetch failed",
+    "stream closed before",
+    "idle timeout waiting for",
+    "stream ended without a finish reason",
 ];
 
 /// What they say when nobody has logged in.
@@ -61,7 +65,7 @@ pub(crate) fn of_status(status: u64) -> Option<ServiceFailure> {
     match status {
         401 | 403 => Some(ServiceFailure::NotLoggedIn),
         429 | 503 | 529 => Some(ServiceFailure::Limited),
-        500 | 502 | 504 | 520..=524 => Some(ServiceFailure::Down),
+        408 | 500 | 502 | 504 | 520..=524 => Some(ServiceFailure::Down),
         _ => None,
     }
 }
@@ -136,7 +140,30 @@ mod tests {
                 "Unable to connect to API (ECONNREFUSED)",
                 Some(ServiceFailure::Down),
             ),
-            ("stream disconnected before completion", None),
+            (
+                "Selected model is at capacity. Please try a different model.",
+                Some(ServiceFailure::Limited),
+            ),
+            (
+                "stream disconnected before completion: stream closed before response.completed",
+                Some(ServiceFailure::Down),
+            ),
+            (
+                "stream disconnected before completion: idle timeout waiting for SSE",
+                Some(ServiceFailure::Down),
+            ),
+            (
+                "unexpected status 408 Request Timeout: x",
+                Some(ServiceFailure::Down),
+            ),
+            (
+                "Model stream ended without a finish reason.",
+                Some(ServiceFailure::Down),
+            ),
+            // What follows is the service's own reason, which a retry may not change.
+            ("stream disconnected before completion: no such model", None),
+            ("the disk has no capacity left", None),
+            ("it read the stream to its end", None),
             ("status", None),
             ("", None),
         ] {

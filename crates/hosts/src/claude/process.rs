@@ -186,6 +186,7 @@ fn of_unnamed(reason: &str) -> ServiceFailure {
 fn of_kind(kind: &str) -> Option<ServiceFailure> {
     match kind {
         "rate_limit_error" | "overloaded_error" => Some(ServiceFailure::Limited),
+        "timeout_error" => Some(ServiceFailure::Down),
         "authentication_error" | "permission_error" => Some(ServiceFailure::NotLoggedIn),
         _ => None,
     }

@@ -78,11 +78,13 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
                 tokens: stats.total_tokens,
                 ..EndedTurns::default()
             });
-            let failed = error.map_or_else(|| status.clone(), |error| error.message);
+            let named = error.map(|error| error.message);
+            // A turn whose stream was cut names no error in its result: the error had its own line.
+            let failed = named.or_else(|| agent_output.last_error.clone());
             if status == "success" {
                 agent_output.finish()
             } else {
-                agent_output.fail(&failed)
+                agent_output.fail(failed.as_ref().unwrap_or(&status))
             }
         }
         OutputLine::Other => {}
