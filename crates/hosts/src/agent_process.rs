@@ -11,7 +11,7 @@ pub use guard_setup::{
     GuardError, GuardInputs, GuardSetup, PersonalSettings, PersonalSettingsLocation, SettingsText,
     Workplace,
 };
-pub use reset_time::{CalendarDate, ClockTime, ResetTime};
+pub use reset_time::{CalendarDate, ClockDay, ClockTime, ResetTime};
 pub(crate) use service_failure::ServiceFailure;
 pub(crate) use token_counts::TokenCounts;
 

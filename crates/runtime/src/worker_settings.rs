@@ -3,11 +3,12 @@
 use hosts::Program;
 
 /// Variables that every worker gets.
-const EVERYBODY: [&str; 4] = [
+const EVERYBODY: [&str; 5] = [
     "HOME",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
+    "TZ",
 ];
 
 /// Is this one of them? None of them is a secret.

@@ -182,7 +182,7 @@ pub fn limit(limit: &ServiceLimit) -> String {
     let why = if limit.named {
         format!("as {service} said")
     } else {
-        format!("when {service} is asked again, because it named no time")
+        format!("when {service} is asked again, because Gatewright found no time in its message")
     };
     format!("until {until}, {why}: {}", limit.reason)
 }
@@ -195,7 +195,9 @@ pub fn limit_reason(limit: &ServiceLimit) -> String {
     if limit.named {
         format!("{service} said: {reason}")
     } else {
-        format!("{service} named no time and is asked again then: {reason}")
+        format!(
+            "Gatewright found no time in the message of {service}, which is asked again then: {reason}"
+        )
     }
 }
 

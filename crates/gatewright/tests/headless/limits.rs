@@ -320,6 +320,53 @@ fn another_program_takes_over_when_every_model_is_limited() {
 }
 
 #[test]
+fn an_overload_and_a_cut_stream_cost_no_attempt_and_lead_to_the_fallback() {
+    for message in [
+        "Selected model is at capacity. Please try a different model.",
+        "stream disconnected before completion: stream closed before response.completed",
+    ] {
+        let fallback = "retry = 0\nfallback = [{ runner = \"claude\", model = \"sonnet\" }]";
+        let world = World::with(&one(fallback), "");
+        world.program("codex", &codex("true", message));
+        world.program("claude", &claude("sonnet"));
+        world.gatewright(RUN).succeeds();
+        assert_eq!(world.history("limited").len(), 1);
+        assert_eq!(world.history("went_on")[0]["fact"]["runner"], "claude");
+        assert_eq!(world.history("admitted").len(), 1, "{message}");
+    }
+    let world = World::with(&one("retry = 0"), "");
+    let message = "stream disconnected before completion: no such model";
+    world.program("codex", &codex("true", message));
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "no such model");
+    assert_eq!(world.history("limited").len(), 0);
+}
+
+#[test]
+fn a_time_without_a_zone_is_read_where_the_worker_is() {
+    let world = World::with(&one(""), "");
+    let times = r#"
+then=$(($(date +%s) + 7200))
+show() { date -d "@$then" "$@" 2>/dev/null || date -r "$then" "$@"; }
+show -u +%Y-%m-%dT%H:%M >> "$here/expected"
+echo "$TZ" >> "$here/zones"
+local=$(LC_ALL=C show '+%b %d, %Y %I:%M %p')"#;
+    let script = codex(
+        "[ $count = 1 ]",
+        "You have hit your usage limit. Try again at '\"$local\"'.",
+    );
+    world.program("codex", &format!("{times}\n{script}"));
+    let mut start = world.command(&RUN.replace("run ", "start --queue "));
+    testkit::Ran::from(start.env("TZ", "Asia/Tokyo").output().unwrap()).succeeds();
+    let child = world.begin("resume r-test");
+    until("it rests", || !limits(&world, "r-test").is_empty());
+    let until = limits(&world, "r-test")[0]["until"].clone();
+    says(until.as_str().unwrap(), &world.noted("expected")[0]);
+    assert_eq!(world.noted("zones"), ["Asia/Tokyo"]);
+    child.kill();
+}
+
+#[test]
 fn steps_of_a_limited_service_wait_and_the_one_that_rests_goes_on_first() {
     let definition = one("").replace(
         "agent   = \"speaker\"\nleaves  = [\"said\"]",

@@ -19,12 +19,21 @@ pub enum ResetTime {
 /// A time as a clock on a wall shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockTime {
-    /// Today or tomorrow where absent.
-    pub date: Option<CalendarDate>,
+    pub day: ClockDay,
     pub hour: u32,
     pub minute: u32,
     /// As in `Europe/Berlin`. The machine's own where absent.
     pub zone: Option<String>,
+}
+
+/// The day of a time on a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockDay {
+    /// That of the message: its program names each other day.
+    Today,
+    /// When a clock shows the time next.
+    Next,
+    On(CalendarDate),
 }
 
 /// A day, which may be of this year or the next.
@@ -61,8 +70,11 @@ const BEFORE_LENGTH: [&str; 9] = [
     "resets in ",
 ];
 
-/// What goes before a time of day.
-const BEFORE_CLOCK: [&str; 4] = ["resets at ", "reset at ", "try again at ", "resets "];
+/// What goes before a time of day, which may be tomorrow's.
+const BEFORE_CLOCK: [&str; 3] = ["resets at ", "reset at ", "resets "];
+
+/// What goes before a time of day in the words of Codex, which names a day that is not today.
+const BEFORE_CLOCK_OF_TODAY: [&str; 1] = ["try again at "];
 
 /// What goes before a date in digits and a time of day in UTC.
 const BEFORE_DATE: [&str; 1] = ["regain access on "];
@@ -84,9 +96,15 @@ pub(crate) fn of_message(message: &str) -> Option<ResetTime> {
         let found = after(&BEFORE_LENGTH);
         found.iter().find_map(|(text, _)| length(text))
     };
+    let clock = |marks, day| {
+        let found = after(marks);
+        found
+            .iter()
+            .find_map(|(text, whole)| clock(text, whole, day))
+    };
     let clock = || {
-        let found = after(&BEFORE_CLOCK);
-        found.iter().find_map(|(text, whole)| clock(text, whole))
+        clock(&BEFORE_CLOCK, ClockDay::Next)
+            .or_else(|| clock(&BEFORE_CLOCK_OF_TODAY, ClockDay::Today))
     };
     let date = || {
         let found = after(&BEFORE_DATE);
@@ -167,7 +185,7 @@ fn unit(word: &str) -> Option<u64> {
 }
 
 /// `1:30am (asia/dhaka)`, `oct 6, 1pm`, `nov 22nd, 2026 10:31 am`, `23:05`.
-fn clock(text: &str, whole: &str) -> Option<ClockTime> {
+fn clock(text: &str, whole: &str, without_date: ClockDay) -> Option<ClockTime> {
     let separators = |c: char| c == ',' || c == ' ' || c == '\u{202f}';
     let words: Vec<&str> = text.split(separators).filter(|it| !it.is_empty()).collect();
     let mut words = words.into_iter().filter(|word| *word != "at").peekable();
@@ -176,8 +194,8 @@ fn clock(text: &str, whole: &str) -> Option<ClockTime> {
         let place = MONTHS.iter().position(|month| *month == name)?;
         u32::try_from(place + 1).ok()
     });
-    let date = match month {
-        None => None,
+    let day = match month {
+        None => without_date,
         Some(month) => {
             words.next();
             let (day, _) = split_digits(words.next()?);
@@ -185,13 +203,13 @@ fn clock(text: &str, whole: &str) -> Option<ClockTime> {
                 |word: &&str| word.len() == 4 && word.bytes().all(|it| it.is_ascii_digit());
             let year = words.next_if(is_year).and_then(|year| year.parse().ok());
             let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-            Some(CalendarDate { year, month, day })
+            ClockDay::On(CalendarDate { year, month, day })
         }
     };
     let time = words.next()?;
     let (hour, minute) = time_of_day(time, words.peek().copied())?;
     Some(ClockTime {
-        date,
+        day,
         hour,
         minute,
         zone: zone(whole),
@@ -208,7 +226,7 @@ fn date_in_utc(text: &str) -> Option<ClockTime> {
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && numbers.next().is_none();
     let (hour, minute) = time_of_day(time, None).filter(|_| is_utc && fits)?;
     Some(ClockTime {
-        date: Some(CalendarDate {
+        day: ClockDay::On(CalendarDate {
             year: Some(year),
             month,
             day,
@@ -265,10 +283,21 @@ mod tests {
         zone: &str,
     ) -> ResetTime {
         ResetTime::Clock(ClockTime {
-            date: date.map(|(year, month, day)| CalendarDate { year, month, day }),
+            day: date.map_or(ClockDay::Next, |(year, month, day)| {
+                ClockDay::On(CalendarDate { year, month, day })
+            }),
             hour: time.0,
             minute: time.1,
             zone: (!zone.is_empty()).then(|| zone.to_owned()),
+        })
+    }
+
+    fn today(hour: u32, minute: u32) -> ResetTime {
+        ResetTime::Clock(ClockTime {
+            day: ClockDay::Today,
+            hour,
+            minute,
+            zone: None,
         })
     }
 
@@ -314,8 +343,8 @@ mod tests {
                 "or try again at Aug 20, 2026, 7:38 AM.",
                 on_the_clock(Some((Some(2026), 8, 20)), (7, 38), ""),
             ),
-            ("try again at 3:51 PM.", on_the_clock(None, (15, 51), "")),
-            ("try again at 23:05", on_the_clock(None, (23, 5), "")),
+            ("try again at 3:51 PM.", today(15, 51)),
+            ("try again at 23:05", today(23, 5)),
             (
                 "Rate limit reached for gpt-5. Please try again in 1.898s.",
                 ResetTime::In(1_898),

@@ -1,11 +1,12 @@
 //! The moment that a reset time means, on the clock and the calendar of its time zone.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use engine::Time;
-use hosts::agent_process::{CalendarDate, ClockTime, ResetTime};
+use hosts::agent_process::{CalendarDate, ClockDay, ClockTime, ResetTime};
 use runtime::subprocess;
 
 const SECOND_MS: u64 = 1000;
@@ -21,8 +22,9 @@ const GRACE: i64 = 10 * MINUTE;
 
 const ZONES: &str = "/usr/share/zoneinfo";
 
-/// The moment at which the service works again; `None` if it makes no sense here.
-pub(crate) fn moment(resets: &ResetTime, now: Time) -> Option<Time> {
+/// The moment at which the service works again; `None` if it makes no sense here. `own_zone` is the `TZ` of the process
+/// that named a time without a zone.
+pub(crate) fn moment(resets: &ResetTime, now: Time, own_zone: Option<&OsStr>) -> Option<Time> {
     let now_seconds = i64::try_from(now.0 / SECOND_MS).ok()?;
     let (seconds, ms) = match resets {
         ResetTime::At(seconds) => (i64::try_from(*seconds).ok()?, 0),
@@ -30,7 +32,13 @@ pub(crate) fn moment(resets: &ResetTime, now: Time) -> Option<Time> {
             let (seconds, rest) = (ms / SECOND_MS, ms % SECOND_MS + now.0 % SECOND_MS);
             (now_seconds.checked_add(i64::try_from(seconds).ok()?)?, rest)
         }
-        ResetTime::Clock(clock) => (on_clock(clock, now_seconds, offset)?, 0),
+        ResetTime::Clock(clock) => {
+            let offset = |zone: Option<&str>, moment| match zone {
+                Some(zone) => named_offset(zone, moment),
+                None => offset(own_zone, moment),
+            };
+            (on_clock(clock, now_seconds, offset)?, 0)
+        }
     };
     if !(now_seconds - DAY..=now_seconds + LONGEST).contains(&seconds) {
         return None;
@@ -57,8 +65,17 @@ fn on_clock(
         let guess = local - offset(zone, now)?;
         Some(local - offset(zone, guess)?)
     };
-    match clock.date {
-        None => {
+    match clock.day {
+        ClockDay::Today => {
+            let moment = at(today)?;
+            // A message may be read on the day after.
+            if moment - now > DAY - GRACE {
+                at(today - 1)
+            } else {
+                Some(moment)
+            }
+        }
+        ClockDay::Next => {
             let moment = at(today)?;
             if moment + GRACE < now {
                 at(today + 1)
@@ -66,7 +83,7 @@ fn on_clock(
                 Some(moment)
             }
         }
-        Some(date) => {
+        ClockDay::On(date) => {
             let moment = at(day_of(date, year))?;
             let is_last_year = date.year.is_none() && moment + 180 * DAY < now;
             if is_last_year {
@@ -103,21 +120,24 @@ fn year_of(day: i64) -> i64 {
         .unwrap_or(guess)
 }
 
-/// How many seconds a zone is ahead of UTC at this moment, by the system's own program.
-fn offset(zone: Option<&str>, moment: i64) -> Option<i64> {
-    if let Some(zone) = zone {
-        // An unknown zone would count as UTC.
-        let known = zone == "UTC" || Path::new(ZONES).join(zone).is_file();
-        if !known {
-            return None;
-        }
-    }
+/// The same of a zone that a message names.
+fn named_offset(zone: &str, moment: i64) -> Option<i64> {
+    // An unknown zone would count as UTC.
+    let is_known = zone == "UTC" || Path::new(ZONES).join(zone).is_file();
+    let zone = Some(OsStr::new(zone)).filter(|_| is_known)?;
+    offset(Some(zone), moment)
+}
+
+/// How many seconds a zone is ahead of UTC at this moment, by the system's own program. Without a zone it is that of the
+/// system.
+fn offset(zone: Option<&OsStr>, moment: i64) -> Option<i64> {
     let ask = |arguments: [String; 2]| {
         let mut command = Command::new("date");
         command.args(arguments).arg("+%z");
-        if let Some(zone) = zone {
-            command.env("TZ", zone);
-        }
+        match zone {
+            Some(zone) => command.env("TZ", zone),
+            None => command.env_remove("TZ"),
+        };
         let ended = subprocess::run(&mut command, &[], Duration::from_secs(5)).ok()?;
         parse_offset(String::from_utf8(ended.stdout).ok()?.trim())
     };
@@ -146,7 +166,9 @@ mod tests {
 
     fn clock(date: Option<(Option<u32>, u32, u32)>, hour: u32, minute: u32) -> ClockTime {
         ClockTime {
-            date: date.map(|(year, month, day)| CalendarDate { year, month, day }),
+            day: date.map_or(ClockDay::Next, |(year, month, day)| {
+                ClockDay::On(CalendarDate { year, month, day })
+            }),
             hour,
             minute,
             zone: None,
@@ -160,6 +182,10 @@ mod tests {
             (clock(None, 15, 0), NOON + 60 * MINUTE),
             (clock(None, 13, 0), NOON - 60 * MINUTE + DAY),
             (clock(None, 13, 55), NOON - 5 * MINUTE),
+            (today(15, 0), NOON + 60 * MINUTE),
+            (today(13, 0), NOON - 60 * MINUTE),
+            (today(0, 5), NOON - (13 * 60 + 55) * MINUTE),
+            (today(23, 59), NOON + (9 * 60 + 59) * MINUTE),
             (clock(Some((None, 11, 18)), 14, 0), NOON + DAY),
             (clock(Some((Some(2026), 12, 1)), 14, 0), NOON + 14 * DAY),
             (clock(Some((None, 1, 2)), 14, 0), NOON + 46 * DAY),
@@ -170,6 +196,26 @@ mod tests {
                 "{clock:?}"
             );
         }
+    }
+
+    fn today(hour: u32, minute: u32) -> ClockTime {
+        ClockTime {
+            day: ClockDay::Today,
+            ..clock(None, hour, minute)
+        }
+    }
+
+    #[test]
+    fn the_last_minutes_of_a_day_stay_on_it_when_they_are_read_on_the_next() {
+        let midnight = NOON + 12 * 60 * MINUTE;
+        let utc = |_: Option<&str>, _| Some(0);
+        let read = |clock: ClockTime, now| on_clock(&clock, now, utc).unwrap() - midnight;
+        assert_eq!(read(today(23, 59), midnight + 2), -MINUTE);
+        assert_eq!(read(today(0, 1), midnight + 2), MINUTE);
+        assert_eq!(read(today(23, 30), midnight + 2), DAY - 30 * MINUTE);
+        // After midnight is another day: then the message has its date.
+        let dated = clock(Some((Some(2026), 11, 18)), 0, 1);
+        assert_eq!(read(dated, midnight - 2), MINUTE);
     }
 
     #[test]
@@ -183,14 +229,19 @@ mod tests {
     #[test]
     fn the_system_knows_its_zones_and_what_makes_no_sense_is_no_moment() {
         let now = Time(u64::try_from(NOON).unwrap() * 1000);
-        assert_eq!(offset(Some("UTC"), NOON), Some(0));
-        assert_eq!(offset(Some("No/Where"), NOON), None);
+        assert_eq!(named_offset("UTC", NOON), Some(0));
+        assert_eq!(named_offset("No/Where", NOON), None);
+        let tokyo = OsStr::new("Asia/Tokyo");
+        assert_eq!(offset(Some(tokyo), NOON), Some(9 * 60 * MINUTE));
+        let clock = ResetTime::Clock(today(22, 0));
+        let then = Time((u64::try_from(NOON).unwrap() + 3600) * 1000);
+        assert_eq!(moment(&clock, now, Some(tokyo)), Some(then));
         assert_eq!(
-            moment(&ResetTime::In(1_500), now),
+            moment(&ResetTime::In(1_500), now, None),
             Some(Time(now.0 + 1_500))
         );
-        assert_eq!(moment(&ResetTime::At(7), now), None);
-        assert_eq!(moment(&ResetTime::In(400 * 86_400_000), now), None);
+        assert_eq!(moment(&ResetTime::At(7), now, None), None);
+        assert_eq!(moment(&ResetTime::In(400 * 86_400_000), now, None), None);
         assert_eq!(parse_offset("-0330"), Some(-(3 * 60 + 30) * MINUTE));
         assert_eq!(parse_offset("Z"), None);
     }

@@ -3,7 +3,7 @@
 mod judging;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Seek as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -445,9 +445,11 @@ impl Work<'_, '_> {
             return Ok(None);
         };
         let named = limit.resets.as_ref();
+        let zone = self.spec.variables.get(OsStr::new("TZ"));
+        let zone = zone.map(OsString::as_os_str);
         Ok(Some(CutReason::Limited {
             service: self.service()?,
-            until: named.and_then(|resets| reset_clock::moment(resets, clock::now())),
+            until: named.and_then(|resets| reset_clock::moment(resets, clock::now(), zone)),
             reason: views::line(&limit.reason),
         }))
     }
