@@ -313,7 +313,12 @@ impl RunReader {
             .with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run))
             .with_undelivered(undelivered::of(&workspace.state, opened))
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
-            .with_workers(signs::workers(&workspace.state, &run), now))
+            .with_workers(
+                &opened.pipeline,
+                &run,
+                signs::workers(&workspace.state, &run),
+                now,
+            ))
     }
 
     /// How long the run was in each stage that it has left.

@@ -327,7 +327,16 @@ impl StatusView {
     }
 
     /// The same with what those who are at work did last.
-    pub fn with_workers(mut self, signs: Vec<WorkerSign>, now: Time) -> Self {
+    pub fn with_workers(
+        mut self,
+        pipeline: &Pipeline,
+        run: &Run,
+        signs: Vec<WorkerSign>,
+        now: Time,
+    ) -> Self {
+        let used = signs.iter().map(|sign| sign.used);
+        let usage = used.fold(Usage::default(), Usage::and);
+        self.budget = gather::budget(pipeline, run, now, usage);
         for sign in signs {
             self.used = self.used.and(sign.used);
             let mut lines = self.dispatches.iter_mut();

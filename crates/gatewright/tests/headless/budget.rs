@@ -162,12 +162,18 @@ echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\"
 "#;
 
 fn tokens_used(world: &World) -> u64 {
+    used(world, "tokens")
+}
+
+fn turns_used(world: &World) -> u64 {
+    used(world, "turns")
+}
+
+fn used(world: &World, what: &str) -> u64 {
     let facts = world.facts("status r-test");
-    let lines = facts["budget"].as_array().unwrap().iter();
-    let mut tokens = lines.filter(|line| line["what"] == "tokens");
-    tokens
-        .next()
-        .map_or(0, |line| line["used"].as_u64().unwrap())
+    let mut lines = facts["budget"].as_array().unwrap().iter();
+    let line = lines.find(|line| line["what"] == what);
+    line.map_or(0, |line| line["used"].as_u64().unwrap())
 }
 
 #[test]
@@ -237,10 +243,42 @@ fn what_a_turn_used_counts_once_after_a_stop_and_after_a_kill() {
         texts.any(|text| text.contains("\"tokens\":2000"))
     };
     until("the record has it", used_by_record);
+    let seen = || (tokens_used(&world), turns_used(&world));
+    assert_eq!(seen(), (4000, 2), "with the work that is open");
     child.kill();
+    assert_eq!(seen(), (4000, 2), "also where nobody drives it");
     std::fs::write(world.programs().join("enough"), "").unwrap();
     world.gatewright("resume r-test").succeeds();
     assert_eq!(tokens_used(&world), 2000 + 2000 + 20 + 20);
+    assert_eq!(turns_used(&world), 4, "both that were broken off are turns");
+}
+
+/// Claude Code, whose service is overloaded at its first three starts.
+const OVERLOADED: &str = r#"
+while [ $# -gt 0 ]; do
+    case $1 in --session-id|--resume) id=$2 ;; esac
+    shift
+done
+echo "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"$id\"}"
+if [ $count -le 3 ]; then
+    echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded. Please retry in 0.1s.\",\"usage\":{\"input_tokens\":TOKENS}}"
+    exit 1
+fi
+echo "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"all is well\",\"session_id\":\"$id\",\"usage\":{\"input_tokens\":10,\"output_tokens\":10}}"
+"#;
+
+#[test]
+fn a_prompt_that_the_service_refused_is_no_turn_and_one_that_it_began_to_answer_is() {
+    let world = World::with(&two("turns = 3", "claude"), "");
+    world.program("claude", &OVERLOADED.replace("TOKENS", "0"));
+    world.gatewright(RUN).succeeds();
+    assert_eq!(world.history("limited").len(), 3);
+    assert_eq!(turns_used(&world), 2);
+    let world = World::with(&two("turns = 3", "claude"), "");
+    world.program("claude", &OVERLOADED.replace("TOKENS", "7"));
+    let ran = world.gatewright(RUN).exits(6);
+    says(&ran.stdout, "turns 3 of 3");
+    assert_eq!(world.starts().len(), 3);
 }
 
 #[test]

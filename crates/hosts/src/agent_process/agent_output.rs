@@ -42,6 +42,8 @@ pub struct AgentOutput {
     pub(crate) resets: Option<ResetTime>,
     /// The next piece of text belongs to the same message.
     pub(crate) reply_is_partial: bool,
+    /// The turn that ended last used no tokens: if its service refused it, nobody answered its prompt.
+    is_unanswered: bool,
 }
 
 impl AgentOutput {
@@ -158,6 +160,7 @@ impl AgentOutput {
 
     /// A turn has ended, and the program says what it used and cost.
     pub(crate) fn count_turn(&mut self, turn: EndedTurns) {
+        self.is_unanswered = turn.tokens == 0 && self.open_tokens() == 0;
         self.messages.clear();
         let ended = &mut self.ended;
         ended.tokens = ended.tokens.saturating_add(turn.tokens);
@@ -214,12 +217,19 @@ impl AgentOutput {
         let reason = short(reason);
         self.end = Some(match failure {
             Some(ServiceFailure::Limited | ServiceFailure::Down) => {
+                self.forget_unanswered_turn();
                 let resets = self.resets.clone().or(named);
                 ReportedEnd::Limited(ReportedLimit { reason, resets })
             }
             Some(ServiceFailure::NotLoggedIn) => ReportedEnd::NotLoggedIn(reason),
             None => ReportedEnd::Failed(reason),
         });
+    }
+
+    /// A prompt that the service refused is no turn.
+    fn forget_unanswered_turn(&mut self) {
+        let unanswered = u64::from(std::mem::take(&mut self.is_unanswered));
+        self.usage.turns = self.usage.turns.saturating_sub(unanswered);
     }
 
     /// The exit code or the last line of stderr says more about a failure than the output did.

@@ -52,7 +52,10 @@ impl Meter {
     pub fn so_far(&self, output: &AgentOutput) -> Usage {
         let now = output.usage;
         let estimate = self.estimate(output);
+        // A turn that is under way counts, whatever ends it.
+        let under_way = u64::from(output.open_tokens() > 0);
         let told = Usage {
+            turns: now.turns.saturating_add(under_way),
             cost_cents: now.cost_cents.saturating_add(estimate),
             estimated_cents: Some(estimate).filter(|cents| *cents > 0),
             ..now
@@ -95,11 +98,9 @@ impl Meter {
         self.rate.map_or(0, |rate| rate.cents(weight))
     }
 
-    /// The current process has ended. A turn that did not end counts, too.
+    /// The current process has ended.
     pub fn add(&mut self, output: &AgentOutput) {
-        let broken_off = u64::from(output.open_tokens() > 0);
         self.earlier = self.so_far(output);
-        self.earlier.turns = self.earlier.turns.saturating_add(broken_off);
     }
 
     /// All processes so far.

@@ -241,7 +241,9 @@ fn the_last_tool_and_words_of_a_worker_are_shown() {
     let mut screen = screen(80, 24, &[(&work, live)], now);
     let mut facts = work.facts(live, now);
     assert_eq!(facts.status.dispatches.len(), 1);
-    facts.status = facts.status.with_workers(vec![sign(minutes(28))], now);
+    let signs = vec![sign(minutes(28))];
+    let status = facts.status;
+    facts.status = status.with_workers(&work.pipeline, &work.run, signs, now);
     screen.update(Event::Run(Box::new(facts)));
     let text = picture(&screen);
     for part in [

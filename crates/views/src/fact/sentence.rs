@@ -305,7 +305,10 @@ fn on_the_way(fact: &Fact, names: &AgentNames) -> String {
         }
         Fact::CutShort { dispatch, usage } => match words::usage(usage) {
             used if used.is_empty() => format!("{} rests", names.worker(*dispatch)),
-            used => format!("{} rests; so far it used {used}", names.worker(*dispatch)),
+            used => format!(
+                "{} rests; this time it used {used}",
+                names.worker(*dispatch)
+            ),
         },
         Fact::Limited(limit) => {
             format!(

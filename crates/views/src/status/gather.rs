@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use engine::{
-    CounterName, Graph, InFlight, MemberState, Pipeline, ReviewWork, Run, Stage, StepId, Turn, Work,
+    CounterName, Graph, InFlight, MemberState, Pipeline, ReviewWork, Run, Stage, StepId, Time,
+    Turn, Usage, Work,
 };
 
 use super::{
@@ -68,7 +69,7 @@ pub(super) fn view(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> S
         journal: None,
         overrides: overrides(run),
         causes: Causes::of(pipeline, run),
-        budget: budget(pipeline, run, context),
+        budget: budget(pipeline, run, context.now, Usage::default()),
         used: run.used,
         started_at: run.started_at,
         touched_at: run.touched_at,
@@ -235,9 +236,13 @@ fn overrides(run: &Run) -> Vec<OverrideLine> {
     run.overrides.iter().map(line).collect()
 }
 
-/// What is limited or was used.
-fn budget(pipeline: &Pipeline, run: &Run, context: RunContext<'_>) -> Vec<BudgetLine> {
-    let lines = engine::budget_lines(pipeline, run, context.now, InFlight::default());
+/// What is limited or was used, with what those who are at work have used so far.
+pub(super) fn budget(pipeline: &Pipeline, run: &Run, now: Time, usage: Usage) -> Vec<BudgetLine> {
+    let more = InFlight {
+        usage,
+        driven_ms: 0,
+    };
+    let lines = engine::budget_lines(pipeline, run, now, more);
     let counts = |line: &BudgetLine| line.used > 0 || line.limit.is_some();
     lines.filter(counts).collect()
 }
