@@ -1,5 +1,6 @@
 //! Git as a program: only asked for facts, in an environment where a repository can start nothing.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -54,6 +55,17 @@ const SETTINGS: [&str; 7] = [
     "protocol.allow=never",
     "credential.helper=",
 ];
+
+/// A filter that changes nothing.
+const FILTER_OFF: [(&str, &str); 4] = [
+    (".smudge", ""),
+    (".clean", ""),
+    (".process", ""),
+    (".required", "false"),
+];
+
+/// A merge driver that merges nothing. An empty one would, wrongly.
+const DRIVER_OFF: &str = "false";
 
 impl Git {
     pub fn find() -> Result<Self, Error> {
@@ -137,30 +149,19 @@ impl Git {
             .map(|settings| settings.join("git/ignore")))
     }
 
-    /// The same as `command`, with every filter off that the settings name: files have the bytes that git
-    /// stores, and those of a large-file store are its pointers.
+    /// The same as `command`, with every filter and merge driver off that the settings name: files have the bytes
+    /// that git stores, those of a large-file store are its pointers, and what only a driver could merge is a conflict.
     pub fn without_filters(&self, root: &Path, git_dir: &Path) -> Result<Command, Error> {
         let question = [
             "config",
             "--null",
             "--name-only",
             "--get-regexp",
-            "^filter[.]",
+            "^(filter|merge)[.]",
         ];
         let known = self.ask(root, git_dir, &question)?;
         let mut command = self.command(root, git_dir);
-        for name in filter_names(&known.stdout) {
-            for (key, value) in [
-                ("smudge", ""),
-                ("clean", ""),
-                ("process", ""),
-                ("required", "false"),
-            ] {
-                command
-                    .arg("-c")
-                    .arg(format!("filter.{name}.{key}={value}"));
-            }
-        }
+        give(&mut command, &harmless(&known.stdout));
         Ok(command)
     }
 
@@ -170,7 +171,7 @@ impl Git {
     }
 
     /// Git for this worktree of this repository. The repository's settings start no program, except
-    /// filters and merge drivers, which the caller must avoid.
+    /// filters and merge drivers, which the caller must avoid: `without_filters` does.
     pub fn command(&self, root: &Path, git_dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(root).env_clear().stdin(Stdio::null());
@@ -198,18 +199,45 @@ impl Git {
     }
 }
 
-/// The names of the filters in the output of `git config --name-only`.
-fn filter_names(output: &[u8]) -> Vec<String> {
-    let keys = output.split(|byte| *byte == 0);
-    let names = keys.filter_map(|key| {
-        let key = std::str::from_utf8(key).ok()?;
-        let (name, _) = key.strip_prefix("filter.")?.rsplit_once('.')?;
-        Some(name.to_owned())
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort();
-    names.dedup();
-    names
+/// Settings that start no program in place of those in the output of `git config --name-only`.
+fn harmless(output: &[u8]) -> BTreeMap<Vec<u8>, &'static str> {
+    let mut settings = BTreeMap::new();
+    for key in output.split(|byte| *byte == 0) {
+        let Some(end) = key.iter().rposition(|byte| *byte == b'.') else {
+            continue;
+        };
+        let (name, last) = key.split_at(end);
+        if name.starts_with(b"filter.") {
+            for (last, value) in FILTER_OFF {
+                settings.insert([name, last.as_bytes()].concat(), value);
+            }
+        } else if last == b".driver" {
+            settings.insert(key.to_vec(), DRIVER_OFF);
+        }
+    }
+    settings
+}
+
+/// Gives settings to a command. The equals sign ends a key on the command line, so one with such a name, which is as
+/// good as another, goes through the environment.
+fn give(command: &mut Command, settings: &BTreeMap<Vec<u8>, &'static str>) {
+    let mut odd = 0;
+    for (key, value) in settings {
+        let key = OsStr::from_bytes(key);
+        if key.as_bytes().contains(&b'=') {
+            command.env(format!("GIT_CONFIG_KEY_{odd}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{odd}"), value);
+            odd += 1;
+        } else {
+            let mut setting = key.to_owned();
+            setting.push("=");
+            setting.push(value);
+            command.arg("-c").arg(setting);
+        }
+    }
+    if odd > 0 {
+        command.env("GIT_CONFIG_COUNT", odd.to_string());
+    }
 }
 
 /// The files that git listed.
@@ -256,10 +284,24 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_known_by_the_settings() {
-        let output = b"filter.lfs.clean\0filter.lfs.process\0filter.a.b.smudge\0core.bare\0";
-        assert_eq!(filter_names(output), ["a.b", "lfs"]);
-        assert_eq!(filter_names(b""), [""; 0]);
+    fn filters_and_merge_drivers_are_known_by_the_settings() {
+        let output =
+            b"filter.lfs.clean\0filter.lfs.process\0filter.a=b.c.smudge\0merge.ff\0merge.own.driver\0merge.own.name\0";
+        let found = harmless(output);
+        let keys = found.keys().map(|key| String::from_utf8_lossy(key));
+        let expected = [
+            "filter.a=b.c.clean",
+            "filter.a=b.c.process",
+            "filter.a=b.c.required",
+            "filter.a=b.c.smudge",
+            "filter.lfs.clean",
+            "filter.lfs.process",
+            "filter.lfs.required",
+            "filter.lfs.smudge",
+            "merge.own.driver",
+        ];
+        assert_eq!(Vec::from_iter(keys), expected);
+        assert!(harmless(b"").is_empty());
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Brings the branch of a run into the person's tree, where the two do not contradict each other.
 
+mod in_the_way;
+mod merge_commit;
+mod planned;
+mod target;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use engine::{RunBranch, RunId, RunPlace, Status};
 use evidence::Project;
@@ -11,7 +15,9 @@ use runtime::fleet_project::{self, FleetProject, REMOTE};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::delivery;
-use crate::run_place::{Checkout, complaint, left_files};
+use crate::run_place::{Checkout, left_files};
+use target::Target;
+pub use target::{MergeTree, TreeChoice};
 
 /// How the merge ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +31,13 @@ pub enum BranchMerge {
     },
     /// Both sides changed these. Nothing was changed.
     Conflict { branch: String, paths: Vec<String> },
+}
+
+/// A merge that was asked for, and the tree that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchMergeReport {
+    pub tree: MergeTree,
+    pub end: BranchMerge,
 }
 
 /// The completed runs of this project whose work the person does not have yet.
@@ -70,7 +83,7 @@ fn branches(project: &Project, holds: &[&str]) -> Result<BTreeMap<String, String
 }
 
 /// Merges the branch of a run into the tree in which it was started.
-pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge, Failure> {
+pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMergeReport, Failure> {
     let run = &opened.run().id;
     let Some(place) = &opened.run().place else {
         let failure = Failure::refused(format!(
@@ -82,26 +95,38 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMerge,
     if workspace.store.fleet().is_some() {
         return merge_delivered(workspace, opened, place);
     }
+    let tree = MergeTree::of(workspace, opened)?;
     if place.delivered().is_none() && opened.has_project() {
         delivery::keep_work(workspace, opened)?;
     }
-    let home = Project::find(Path::new(&opened.stored.home))?;
-    let here = Checkout::of(&home)?;
-    let branch = &place.branch;
-    let tip = here.branch_tip(&branch.name)?.ok_or_else(|| {
-        Failure::not_found(format!("the branch {} of {run} is gone", branch.name))
+    let here = Checkout::of(&tree.project)?;
+    let name = &place.branch.name;
+    let tip = here.branch_tip(name)?.ok_or_else(|| {
+        Failure::not_found(format!("the branch {name} of {run} is gone"))
             .hint("`git reflog` may still have its commits")
     })?;
-    merge_tip(&here, &branch.name, &tip)
+    let target = Target {
+        here,
+        tree: &tree,
+        run,
+        place,
+        name,
+    };
+    let end = merge_commit::merge(&target, &tip)?;
+    Ok(BranchMergeReport { tree, end })
 }
 
-/// Copies the ignored files that the pipeline lists in `carry_back` from the run into the tree in which it was started.
-pub fn bring_back(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<String>, Failure> {
+/// Copies the ignored files that the pipeline lists in `carry_back` from the run into the tree of the merge.
+pub fn bring_back(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    tree: &MergeTree,
+) -> Result<Vec<String>, Failure> {
     let is_placed = opened.run().place.is_some();
     if !is_placed || workspace.store.fleet().is_some() {
         return Ok(Vec::new());
     }
-    left_files::bring_back(workspace, opened, &workspace.home_of(opened)?)
+    left_files::bring_back(workspace, opened, &tree.project)
 }
 
 /// Merges the branch that a machine of the fleet has pushed, into the clone of the project in which we are.
@@ -109,7 +134,7 @@ fn merge_delivered(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     place: &RunPlace,
-) -> Result<BranchMerge, Failure> {
+) -> Result<BranchMergeReport, Failure> {
     let (run, home) = (&opened.run().id, &opened.stored.home);
     let is_pushed = place.delivered().is_some_and(|it| it.pushed.is_some());
     if !is_pushed {
@@ -135,7 +160,17 @@ fn merge_delivered(
     let here = Checkout::of(project)?;
     let tip = here.line(&["rev-parse", "--verify", "--quiet", &tracking])?;
     let gone = || Failure::environment(format!("git has no {tracking} after it was fetched"));
-    merge_tip(&here, &name, &tip.ok_or_else(gone)?)
+    let tip = tip.ok_or_else(gone)?;
+    let tree = MergeTree::typed_in(project);
+    let target = Target {
+        here,
+        tree: &tree,
+        run,
+        place,
+        name: &name,
+    };
+    let end = merge_commit::merge(&target, &tip)?;
+    Ok(BranchMergeReport { tree, end })
 }
 
 fn may_merge(opened: &OpenRun) -> Result<(), Failure> {
@@ -150,75 +185,4 @@ fn may_merge(opened: &OpenRun) -> Result<(), Failure> {
         }
     };
     Err(Failure::refused(format!("{run} is not completed")).hint(hint))
-}
-
-/// Merges this commit, which git knows by this name.
-fn merge_tip(here: &Checkout<'_>, name: &str, tip: &str) -> Result<BranchMerge, Failure> {
-    let name = name.to_owned();
-    let head = here.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
-    let head = head.unwrap_or_default();
-    let mut command = here.command()?;
-    command.args(["merge-base", "--is-ancestor", tip, &head]);
-    if here.output(&mut command)?.status.success() {
-        return Ok(BranchMerge::Nothing { branch: name });
-    }
-    if let Some(paths) = conflicts(here, &head, tip)? {
-        return Ok(BranchMerge::Conflict {
-            branch: name,
-            paths,
-        });
-    }
-    let mut command = here.command()?;
-    if here.line(&["config", "user.email"])?.is_none() {
-        command.args([
-            "-c",
-            "user.name=gatewright",
-            "-c",
-            "user.email=gatewright@localhost",
-        ]);
-    }
-    command.args(["merge", "--quiet", "--no-edit", "--no-gpg-sign", &name]);
-    let output = here.output(&mut command)?;
-    if !output.status.success() {
-        let message = format!("git does not merge {name} ({})", complaint(&output));
-        return Err(Failure::refused(message).hint("commit or stash your changes, then retry"));
-    }
-    let commit = here.line(&["rev-parse", "HEAD"])?.unwrap_or_default();
-    let changed = here.ask(&["diff", "--name-only", "-z", &head, &commit])?;
-    Ok(BranchMerge::Merged {
-        branch: name,
-        commit,
-        files: changed.iter().filter(|byte| **byte == 0).count(),
-    })
-}
-
-/// The paths that both sides changed, if a merge would need a person.
-fn conflicts(here: &Checkout<'_>, head: &str, tip: &str) -> Result<Option<Vec<String>>, Failure> {
-    let mut command = here.command()?;
-    command.args([
-        "merge-tree",
-        "--write-tree",
-        "--name-only",
-        "--no-messages",
-        "-z",
-        head,
-        tip,
-    ]);
-    let output = here.output(&mut command)?;
-    match output.status.code() {
-        Some(0) => Ok(None),
-        Some(1) => {
-            let fields = output.stdout.split(|byte| *byte == 0).skip(1);
-            let paths = fields.filter(|path| !path.is_empty());
-            let mut paths: Vec<String> = paths
-                .map(|path| String::from_utf8_lossy(path).into_owned())
-                .collect();
-            paths.dedup();
-            Ok(Some(paths))
-        }
-        _ => Err(
-            Failure::environment(format!("git failed ({})", complaint(&output)))
-                .hint("repair the repository and retry"),
-        ),
-    }
 }

@@ -1,9 +1,10 @@
 //! Removes the worktrees of runs that are over. Their branches stay, with all of their work.
 
 use std::fs;
+use std::path::Path;
 
 use engine::RunId;
-use evidence::Project;
+use evidence::{Project, Repository};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
 use runtime::{ids, run_branch, undelivered};
@@ -53,10 +54,31 @@ fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, Failu
         delivery::keep_work(workspace, &opened)?;
         left_files::keep(workspace, &opened)?;
     }
-    let home = workspace.home_of(&opened)?;
+    let Some(home) = home_of(workspace, &opened)? else {
+        return Ok(false);
+    };
     let had_worktree = run_place::remove(&workspace.state, run, &home)?;
     note_undelivered(workspace, &opened, &home)?;
     Ok(had_worktree)
+}
+
+/// The tree in which a run was started. If that is gone, it stands for the repository, which the worktree of the run
+/// shows; without that either, nothing is left to remove.
+fn home_of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<Project>, Failure> {
+    let root = Path::new(&opened.stored.home);
+    if workspace.store.fleet().is_some() || root.is_dir() {
+        return workspace.home_of(opened).map(Some);
+    }
+    let worktree = workspace.project_of(opened).ok();
+    let repository = worktree.and_then(|worktree| worktree.repository);
+    Ok(repository.map(|repository| Project {
+        root: root.to_owned(),
+        key: opened.stored.project.clone(),
+        repository: Some(Repository {
+            git_dir: repository.common_dir.clone(),
+            ..repository
+        }),
+    }))
 }
 
 /// The work of a run that could not be delivered is on its branch: it is still to be delivered, unless the branch is

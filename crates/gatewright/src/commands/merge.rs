@@ -1,7 +1,7 @@
 //! `gatewright merge`: brings the branch of a completed run into your tree.
 
 use engine::Held;
-use runner::merge_branch::{self, BranchMerge};
+use runner::merge_branch::{self, BranchMerge, BranchMergeReport, TreeChoice};
 use runner::place_gc;
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -15,8 +15,8 @@ use crate::output::{Format, Output};
 
 /// Merge the branch of a completed run into your tree
 ///
-/// Works in the tree in which the run was started; for a run of the fleet, in the clone of its project in which you type it. If both sides changed the same lines, prints the
-/// files and changes nothing. After a merge, removes the run's worktree; its branch stays.
+/// Works in the tree in which the run was started, and in the one in which you type it if that is gone; for a run of the fleet, in the clone of its project in which you type it. If both sides changed the same
+/// lines, prints the files and changes nothing. Refuses if it would overwrite files that git does not track, or write files with a filter of git. After a merge, removes the run's worktree; its branch stays.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Merge {
     /// The run's id, or its first characters [default: the only completed run of this project that is not merged]
@@ -34,15 +34,18 @@ impl Merge {
             .run
             .id;
         let opened = workspace.read(&run)?;
-        let merged = merge_branch::merge(&workspace, &opened)?;
-        let brought = match &merged {
+        let report = merge_branch::merge(&workspace, &opened)?;
+        let brought = match &report.end {
             BranchMerge::Merged { .. } | BranchMerge::Nothing { .. } => {
-                merge_branch::bring_back(&workspace, &opened)?
+                merge_branch::bring_back(&workspace, &opened, &report.tree)?
             }
             BranchMerge::Conflict { .. } => Vec::new(),
         };
-        tell(output, &merged, &brought)?;
-        match merged {
+        match output.format() {
+            Format::Json => tell_facts(output, &report, &brought)?,
+            Format::Text => tell(output, &report, &brought)?,
+        }
+        match report.end {
             BranchMerge::Conflict { .. } => Ok(Exit::No),
             BranchMerge::Nothing { .. } => Ok(Exit::Success),
             BranchMerge::Merged { commit, .. } => {
@@ -66,24 +69,44 @@ fn note(workspace: &mut Workspace<'_>, opened: OpenRun, commit: &str) -> Result<
     Ok(())
 }
 
-fn tell(output: &mut Output, merged: &BranchMerge, brought: &[String]) -> Result<(), Failure> {
-    if output.format() == Format::Json {
-        let json = match merged {
-            BranchMerge::Nothing { branch } => {
-                json!({ "branch": branch, "merged": false, "brought_back": brought })
-            }
-            BranchMerge::Merged {
-                branch,
-                commit,
-                files,
-            } => {
-                json!({ "branch": branch, "merged": true, "commit": commit, "files": files, "brought_back": brought })
-            }
-            BranchMerge::Conflict { branch, paths } => {
-                json!({ "branch": branch, "merged": false, "conflicts": paths })
-            }
-        };
-        return output.json(&json);
+fn tell_facts(
+    output: &mut Output,
+    report: &BranchMergeReport,
+    brought: &[String],
+) -> Result<(), Failure> {
+    let folder = report.tree.project.root.to_string_lossy();
+    let facts = match &report.end {
+        BranchMerge::Nothing { branch } => {
+            json!({ "branch": branch, "merged": false, "folder": folder, "brought_back": brought })
+        }
+        BranchMerge::Merged {
+            branch,
+            commit,
+            files,
+        } => {
+            json!({ "branch": branch, "merged": true, "folder": folder, "commit": commit, "files": files, "brought_back": brought })
+        }
+        BranchMerge::Conflict { branch, paths } => {
+            json!({ "branch": branch, "merged": false, "folder": folder, "conflicts": paths })
+        }
+    };
+    output.json(&facts)
+}
+
+fn tell(
+    output: &mut Output,
+    report: &BranchMergeReport,
+    brought: &[String],
+) -> Result<(), Failure> {
+    let tree = &report.tree;
+    match &tree.choice {
+        TreeChoice::Typed | TreeChoice::Started => {}
+        TreeChoice::TypedSinceGone(gone) => {
+            let (gone, here) = (views::line(gone), tree.folder());
+            output.say(&format!(
+                "{gone}, where the run was started, is gone: merging into {here}"
+            ));
+        }
     }
     if !brought.is_empty() {
         output.say(&format!(
@@ -91,8 +114,12 @@ fn tell(output: &mut Output, merged: &BranchMerge, brought: &[String]) -> Result
             views::line(&brought.join(", "))
         ));
     }
-    match merged {
-        BranchMerge::Nothing { branch } => output.text(&format!("{branch} is merged already\n")),
+    let named = tree.named();
+    match &report.end {
+        BranchMerge::Nothing { branch } => {
+            let there = named.map_or_else(String::new, |folder| format!(" in {folder}"));
+            output.text(&format!("{branch} is merged already{there}\n"))
+        }
         BranchMerge::Merged {
             branch,
             commit,
@@ -103,20 +130,22 @@ fn tell(output: &mut Output, merged: &BranchMerge, brought: &[String]) -> Result
             } else {
                 format!("{files} files")
             };
+            let into = named.map_or_else(String::new, |folder| format!(" into {folder}"));
+            let commit = short(commit);
             output.text(&format!(
-                "merged {branch} as {}: {files} changed\n",
-                short(commit)
+                "merged {branch}{into} as {commit}: {files} changed\n"
             ))
         }
         BranchMerge::Conflict { branch, paths } => {
-            let line = format!("{branch} and your tree changed the same files; nothing was merged");
+            let there = named.map_or_else(String::new, |folder| format!(" {folder}"));
+            let line =
+                format!("{branch} and your tree{there} changed the same files; nothing was merged");
             output.say_in(Style::Bad, &line);
             for path in paths {
                 output.say(&format!("  {}", views::line(path)));
             }
-            output.say(&format!(
-                "`git merge {branch}` lets you resolve the conflicts"
-            ));
+            let resolve = tree.git(&["merge", branch]);
+            output.say(&format!("`{resolve}` lets you resolve the conflicts"));
             Ok(())
         }
     }

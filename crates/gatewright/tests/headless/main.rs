@@ -28,6 +28,7 @@ mod limits;
 mod live_view;
 mod logs;
 mod many;
+mod merging;
 mod notices;
 mod odd_repositories;
 mod owners;

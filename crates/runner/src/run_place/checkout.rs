@@ -39,9 +39,15 @@ impl<'a> Checkout<'a> {
             );
             Failure::environment(message).hint("restore it")
         })?;
+        // Where a tree is gone, the repository can still be asked.
+        let root = if project.root.is_dir() {
+            &project.root
+        } else {
+            &repository.common_dir
+        };
         Ok(Self {
             git: Git::find()?,
-            root: &project.root,
+            root,
             repository,
         })
     }

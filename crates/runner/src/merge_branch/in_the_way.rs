@@ -1,0 +1,159 @@
+//! What a merge would overwrite in the person's tree though git does not track it: files that git ignores are lost
+//! without a word.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use evidence::git::path_of;
+use runtime::failure::Failure;
+
+use super::planned::{Change, MergedFile, fields, lines, text};
+use super::target::Target;
+
+/// What is at a path that a merge would write.
+enum Occupant {
+    Nothing,
+    /// Untracked, and it has other bytes for sure.
+    Other(Vec<u8>),
+    /// An untracked file at the path itself.
+    File,
+}
+
+/// The untracked files in the way of a merge, ignored ones too. Ignored ones with the same bytes are not.
+pub(super) fn find(target: &Target<'_>, changes: &[Change]) -> Result<Vec<String>, Failure> {
+    let listed = target.here.ask(&["ls-files", "-z", "--cached"])?;
+    let look = Look {
+        root: &target.tree.project.root,
+        tracked: fields(&listed).collect(),
+    };
+    let mut found = BTreeSet::new();
+    let mut files = Vec::new();
+    for change in changes {
+        let Some(written) = &change.written else {
+            continue;
+        };
+        match look.at(&change.path, written) {
+            Occupant::Nothing => {}
+            Occupant::Other(path) => {
+                found.insert(path);
+            }
+            Occupant::File => files.push((change.path.as_slice(), written)),
+        }
+    }
+    let harmless = harmless(target, &files)?;
+    let files = files.iter().map(|(path, _)| path.to_vec());
+    found.extend(files.filter(|path| !harmless.contains(path)));
+    Ok(found.iter().map(|path| text(path)).collect())
+}
+
+struct Look<'a> {
+    root: &'a Path,
+    tracked: BTreeSet<&'a [u8]>,
+}
+
+impl Look<'_> {
+    fn at(&self, path: &[u8], written: &MergedFile) -> Occupant {
+        for above in folders_above(path) {
+            match self.root.join(path_of(above)).symlink_metadata() {
+                Ok(kind) if kind.is_dir() => {}
+                // Git replaces what it tracks, and anything else would be lost.
+                Ok(_) if self.tracked.contains(above) => return Occupant::Nothing,
+                Ok(_) => return Occupant::Other(above.to_vec()),
+                Err(_) => return Occupant::Nothing,
+            }
+        }
+        let Ok(kind) = self.root.join(path_of(path)).symlink_metadata() else {
+            return Occupant::Nothing;
+        };
+        if kind.is_dir() {
+            // A submodule gets the folder that is there.
+            let untracked = (!written.is_submodule()).then(|| self.untracked_in(path));
+            return untracked
+                .flatten()
+                .map_or(Occupant::Nothing, Occupant::Other);
+        }
+        if self.tracked.contains(path) {
+            Occupant::Nothing
+        } else if kind.is_file() && written.is_file() {
+            Occupant::File
+        } else {
+            Occupant::Other(path.to_vec())
+        }
+    }
+
+    /// Something in a folder that git does not track.
+    fn untracked_in(&self, folder: &[u8]) -> Option<Vec<u8>> {
+        let Ok(entries) = fs::read_dir(self.root.join(path_of(folder))) else {
+            return Some(folder.to_vec());
+        };
+        let mut entries = entries.flatten();
+        entries.find_map(|entry| {
+            let path = [folder, b"/", entry.file_name().as_bytes()].concat();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => self.untracked_in(&path),
+                Ok(_) | Err(_) => (!self.tracked.contains(path.as_slice())).then_some(path),
+            }
+        })
+    }
+}
+
+impl MergedFile {
+    fn is_submodule(&self) -> bool {
+        self.mode == b"160000"
+    }
+
+    fn is_file(&self) -> bool {
+        self.mode.starts_with(b"100")
+    }
+}
+
+/// The folders on the way to a path, the outermost first.
+fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ends = path.iter().enumerate();
+    let ends = ends.filter(|(_, byte)| **byte == b'/');
+    ends.map(|(end, _)| &path[..end])
+}
+
+/// The files that a merge would write as they are, and that git takes the liberty to write since it ignores them.
+fn harmless(
+    target: &Target<'_>,
+    files: &[(&[u8], &MergedFile)],
+) -> Result<BTreeSet<Vec<u8>>, Failure> {
+    let mut same = Vec::new();
+    for (path, written) in files {
+        if object(target, path)?.as_deref() == Some(&written.object) {
+            same.push(*path);
+        }
+    }
+    if same.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let mut command = target.here.command()?;
+    command.args(["check-ignore", "-z", "--stdin"]);
+    // Git says no if it ignores none of them.
+    let ignored = target.here.output(command.stdin(lines(&same)?))?;
+    Ok(fields(&ignored.stdout).map(<[u8]>::to_vec).collect())
+}
+
+/// The object that git would make of a file.
+fn object(target: &Target<'_>, path: &[u8]) -> Result<Option<String>, Failure> {
+    let mut command = target.here.command()?;
+    command.args(["hash-object", "--"]).arg(path_of(path));
+    let output = target.here.output(&mut command)?;
+    let object = text(&output.stdout).trim().to_owned();
+    Ok(output.status.success().then_some(object))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_above_a_path_begin_with_the_outermost() {
+        let above: Vec<&[u8]> = folders_above(b"a/b/c.txt").collect();
+        assert_eq!(above, [b"a".as_slice(), b"a/b"]);
+        assert_eq!(folders_above(b"a.txt").count(), 0);
+    }
+}
