@@ -71,6 +71,8 @@ pub struct Evidence {
     pub commands: BTreeMap<ArtifactName, Vec<Vec<String>>>,
     /// Why the worker failed, as the artifacts with a field for that say.
     pub reasons: BTreeMap<ArtifactName, String>,
+    /// Fields without the list that a stage takes from them, each with what to write.
+    pub unlisted: BTreeMap<ArtifactName, BTreeMap<String, String>>,
     /// Inputs whose file differs from the captured content.
     pub altered: Vec<Input>,
     pub tree: Option<Hash>,

@@ -8,7 +8,7 @@
 //! 2. what a pipeline file says: `route`, `stage`, `view`, `definition`, `leaves`, `steps`
 //! 3. what is recorded: `check_result`, `change`, `cause`, `run`, `event`, `entry`, `apply`, `evidence`
 //! 4. a definition that is checked: `problem`, `transition`, `check`, `pipeline`
-//! 5. what may happen now: `limits`, `question`, `status`, `duty`, `inputs`, `assign`, `next`, `routing`
+//! 5. what may happen now: `limits`, `question`, `status`, `duty`, `needed_list`, `inputs`, `assign`, `next`, `routing`
 //! 6. the judgement: `caller`, `backoff`, `decision`, `needs`, `decide`
 #![no_std]
 
@@ -36,6 +36,7 @@ mod leaves;
 mod limits;
 mod names;
 mod nearest;
+mod needed_list;
 mod needs;
 mod next;
 mod outcome;
@@ -84,6 +85,7 @@ pub use inputs::{file_inputs, inputs};
 pub use limits::{amount, counter_limit, parallel_limit, round_limit};
 pub use names::*;
 pub use nearest::nearest;
+pub use needed_list::listed_fields;
 pub use needs::{asked, needs, needs_at_start, shows_change};
 pub use next::{Choice, Next, NextDuty, next, pending};
 pub use outcome::{CustomOutcome, Fault, Outcome};

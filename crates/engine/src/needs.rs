@@ -282,12 +282,12 @@ fn beginning(pipeline: &Pipeline, run: &Run, agent: &AgentName, step: Option<&St
     let Ok(assignment) = assign(pipeline, run, &agent, step) else {
         return Needs::default();
     };
-    let restricted = here(pipeline, run).is_some_and(restricts);
+    let compared = here(pipeline, run).is_some_and(|stage| is_compared(stage, &assignment.duty));
     Needs {
         artifacts: artifacts(&assignment.leaves, &assignment.duty, &agent),
         inputs: file_inputs(pipeline, run, &assignment.duty),
-        tree: restricted || judges_tree(&assignment.duty, assignment.reach),
-        keep_tree: restricted,
+        tree: compared || judges_tree(&assignment.duty, assignment.reach),
+        keep_tree: compared,
         ..Needs::default()
     }
 }
@@ -323,7 +323,7 @@ fn holder(run: &Run, session: &SessionId) -> Option<Process> {
 
 fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
     let stage = pipeline.stage(&dispatch.stage);
-    let restricted = stage.is_some_and(restricts);
+    let compared = stage.is_some_and(|stage| is_compared(stage, &dispatch.duty));
     Needs {
         artifacts: artifacts(
             &leaves_of(pipeline, dispatch),
@@ -331,7 +331,7 @@ fn ending(pipeline: &Pipeline, run: &Run, dispatch: &Dispatch) -> Needs {
             &dispatch.agent,
         ),
         tree: judges_tree(&dispatch.duty, dispatch.reach) || may_complete(pipeline, run),
-        changed_since: dispatch.tree.filter(|_| restricted),
+        changed_since: dispatch.tree.filter(|_| compared),
         ..Needs::default()
     }
 }
@@ -390,6 +390,12 @@ fn here<'a>(pipeline: &'a Pipeline, run: &Run) -> Option<&'a Stage> {
 
 fn restricts(stage: &Stage) -> bool {
     matches!(stage.writes, Writes::Only(_))
+}
+
+/// Are the paths named that changed during this work? A reviewer changes nothing.
+fn is_compared(stage: &Stage, duty: &Duty) -> bool {
+    let reviews = matches!(duty, Duty::Review { .. }) && stage.reviews_tree();
+    restricts(stage) || reviews
 }
 
 fn judges_tree(duty: &Duty, reach: TreeAccess) -> bool {

@@ -422,6 +422,12 @@ impl Stage {
         matches!(self.work, Work::Review(_))
     }
 
+    /// Does a panel judge the tree here, and not an artifact?
+    pub(crate) fn reviews_tree(&self) -> bool {
+        let review = self.work.as_review();
+        review.is_some_and(|review| review.of.is_none())
+    }
+
     /// The choices of a question: what `on` handles, except the time limit, which nobody chooses.
     pub(crate) fn choices(&self) -> Vec<&Outcome> {
         self.on

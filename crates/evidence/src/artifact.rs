@@ -1,11 +1,12 @@
 //! Artifacts: read within limits, redacted, hashed, and checked against the definition.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
 use engine::{
-    Artifact, ArtifactName, ArtifactNeed, Definition, Format, Input, OutcomeField, Run, Seen,
-    Source, Time,
+    Artifact, ArtifactName, ArtifactNeed, Definition, FieldOf, Format, Input, OutcomeField, Run,
+    Seen, Source, Stage, Time, Work,
 };
 use rustix::fs::Stat;
 use serde_json::{Value, json};
@@ -35,6 +36,8 @@ pub struct ArtifactLook {
     pub commands: Vec<Vec<String>>,
     /// Why its worker failed, in its own words.
     pub reason: Option<String>,
+    /// Fields without the list that a stage takes from them, each with what to write.
+    pub unlisted: BTreeMap<String, String>,
 }
 
 impl ArtifactLook {
@@ -45,6 +48,7 @@ impl ArtifactLook {
             written: None,
             commands: Vec::new(),
             reason: None,
+            unlisted: BTreeMap::new(),
         }
     }
 }
@@ -279,6 +283,7 @@ fn judge(
             written: None,
             commands,
             reason,
+            unlisted: unlisted(&kept, &need.artifact, definition),
         },
         Err(reason) => {
             let seen = Seen::Invalid {
@@ -292,6 +297,33 @@ fn judge(
         written: written_at,
         ..look
     })
+}
+
+/// The lists that stages take from this artifact, and that it does not have.
+fn unlisted(
+    content: &str,
+    name: &ArtifactName,
+    definition: &Definition,
+) -> BTreeMap<String, String> {
+    let Some(artifact) = definition.artifacts.get(name) else {
+        return BTreeMap::new();
+    };
+    let lacking = |(stage, field): (&Stage, &FieldOf)| {
+        let reason = match &stage.work {
+            Work::Steps(_) => steps::unlisted(content, &artifact.format, &field.field),
+            Work::Ask(_) => questions::unlisted(content, &artifact.format, &field.field),
+            Work::Agent(_)
+            | Work::Open(_)
+            | Work::Check(_)
+            | Work::Review(_)
+            | Work::Route(_)
+            | Work::End(_) => None,
+        };
+        Some((field.field.clone(), reason?))
+    };
+    engine::listed_fields(definition, name)
+        .filter_map(lacking)
+        .collect()
 }
 
 /// Only a note about it is kept, and the note's hash represents it.

@@ -38,6 +38,10 @@ pub fn look(needs: &Needs, looking: &LookContext<'_>) -> Result<Looked, Error> {
             let reasons = &mut looked.evidence.reasons;
             reasons.insert(need.artifact.clone(), reason);
         }
+        if !look.unlisted.is_empty() {
+            let unlisted = &mut looked.evidence.unlisted;
+            unlisted.insert(need.artifact.clone(), look.unlisted);
+        }
         looked.contents.extend(look.content);
     }
     let inputs = needs.inputs.iter();

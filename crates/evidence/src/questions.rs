@@ -52,7 +52,7 @@ pub fn check(content: &str, name: &ArtifactName, definition: &Definition) -> Res
         let Work::Ask(work) = &stage.work else {
             continue;
         };
-        // An artifact without questions is allowed here.
+        // The engine judges whether an artifact may have no questions.
         if let Questions::From { field, .. } = &work.questions
             && field.artifact == *name
             && list(content, &artifact.format, &field.field).is_ok()
@@ -61,6 +61,15 @@ pub fn check(content: &str, name: &ArtifactName, definition: &Definition) -> Res
         }
     }
     Ok(())
+}
+
+/// What is missing in a field that ought to list questions. An artifact may have none if its outcome leads
+/// elsewhere, which the engine judges.
+pub(crate) fn unlisted(content: &str, format: &Format, field: &str) -> Option<String> {
+    let reason = list(content, format, field).err()?;
+    Some(format!(
+        "{reason}, each entry a text, or an object with id, question and options"
+    ))
 }
 
 /// The artifact of a person's answers: each with its question, for the worker who reads it.

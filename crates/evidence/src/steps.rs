@@ -52,7 +52,14 @@ pub fn check(content: &str, name: &ArtifactName, definition: &Definition) -> Res
     Ok(())
 }
 
-/// An artifact may have no steps if its outcome leads elsewhere.
+/// What is missing in a field that ought to list steps. An artifact may have none if its outcome leads
+/// elsewhere, which the engine judges.
+pub(crate) fn unlisted(content: &str, format: &Format, field: &str) -> Option<String> {
+    (!is_there(content, format, field)).then(|| {
+        format!("it has no `{field}`; add the list, each entry with id, title, agent and needs")
+    })
+}
+
 fn is_there(content: &str, format: &Format, field: &str) -> bool {
     let value = match format {
         Format::Json { .. } => document::json(content).ok(),

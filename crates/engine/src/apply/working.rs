@@ -142,6 +142,10 @@ pub(super) fn ended(
     if matches!(result, WorkResult::Outcome(_)) {
         // Starting work is not progress yet: a session could call failing agents for ever.
         run.holds = 0;
+        // The next one in a panel begins with what the last has left.
+        if matches!(dispatch.duty, Duty::Review { .. } | Duty::Fix { .. }) {
+            run.position.strayed_from = None;
+        }
     }
     if let WorkResult::Fault {
         fault: Fault::Strayed,
@@ -206,9 +210,10 @@ fn keep_baseline(run: &mut Run, dispatch: &Dispatch) {
             Err(_) => return,
         },
         Duty::Work | Duty::Open | Duty::Fix { .. } => &mut run.position.strayed_from,
-        // A review fails in this way too when somebody else changed the tree: the next one begins with
-        // what is there, and gates that looked at something else are stale.
-        Duty::Review { .. } => return,
+        // In the tree of a person a review fails in this way too when somebody else changed it: the next
+        // one begins with what is there, and gates that looked at something else are stale.
+        Duty::Review { .. } if run.place.is_none() => return,
+        Duty::Review { .. } => &mut run.position.strayed_from,
     };
     *baseline = baseline.or(dispatch.tree);
 }

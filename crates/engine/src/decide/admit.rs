@@ -225,8 +225,9 @@ fn strayed_from(run: &Run, duty: &Duty) -> Option<Hash> {
             let member = graph.members.iter().find(|member| member.step.id == *step);
             member?.strayed_from
         }
-        Duty::Work | Duty::Open | Duty::Fix { .. } => run.position.strayed_from,
-        Duty::Review { .. } => None,
+        Duty::Work | Duty::Open | Duty::Fix { .. } | Duty::Review { .. } => {
+            run.position.strayed_from
+        }
     }
 }
 

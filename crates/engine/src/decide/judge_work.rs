@@ -14,6 +14,7 @@ use crate::event::Ending;
 use crate::evidence::Seen;
 use crate::leaves::verdict;
 use crate::names::{ArtifactName, Hash};
+use crate::needed_list::{ListedWork, listed_fields};
 use crate::outcome::{Fault, Outcome};
 use crate::pattern::PathGlob;
 use crate::rule::Rule;
@@ -84,7 +85,11 @@ pub(super) fn judge(draft: &Draft<'_>, dispatch: &Dispatch, ending: &Ending) -> 
     };
     let extra = leaves.by_outcome.get(&outcome).into_iter().flatten();
     for artifact in leaves.always.iter().chain(extra) {
-        match fit(draft, dispatch, artifact) {
+        let fits = fit(draft, dispatch, artifact).and_then(|content| {
+            listed_for(draft, dispatch, &outcome, artifact)?;
+            Ok(content)
+        });
+        match fits {
             Ok(content) => judged.captured.push((artifact.clone(), content)),
             Err(unfit) if is_strict(draft, artifact) => {
                 return unfinished(unfit);
@@ -218,18 +223,22 @@ pub(super) fn strayed(draft: &Draft<'_>, dispatch: &Dispatch) -> Option<Strayed>
         .map(String::as_str)
         .filter(|path| !globs.iter().any(|glob| glob.covers(path)))
         .collect();
-    if outside.is_empty() {
+    let paths = Some(some_of(&outside)?);
+    Some(Strayed { paths })
+}
+
+/// Some of the paths, for a sentence.
+pub(super) fn some_of(paths: &[&str]) -> Option<String> {
+    if paths.is_empty() {
         return None;
     }
-    let shown = listed(outside.iter().take(5).copied());
-    let more = outside.len().saturating_sub(5);
-    let rest = if more > 0 {
-        format!(" and {more} more")
+    let shown = listed(paths.iter().take(5).copied());
+    let more = paths.len().saturating_sub(5);
+    Some(if more > 0 {
+        format!("{shown} and {more} more")
     } else {
-        String::new()
-    };
-    let paths = Some(format!("{shown}{rest}"));
-    Some(Strayed { paths })
+        shown
+    })
 }
 
 /// Does the run work in the tree of a person, who may change files there at the same time?
@@ -266,6 +275,48 @@ fn is_new(draft: &Draft<'_>, dispatch: &Dispatch, artifact: &ArtifactName, conte
     let differs = dispatch.before.get(artifact) != Some(content);
     let written = draft.evidence.written.get(artifact);
     differs || written.is_some_and(|written| *written > dispatch.started_at)
+}
+
+/// Does the artifact have the lists that the stages need to which this outcome leads? A later stage could
+/// only stop for a person, and what it needs can be written now.
+fn listed_for(
+    draft: &Draft<'_>,
+    dispatch: &Dispatch,
+    outcome: &Outcome,
+    artifact: &ArtifactName,
+) -> Result<(), Unfit> {
+    let (Some(unlisted), Some(stage)) = (
+        draft.evidence.unlisted.get(artifact),
+        draft.pipeline.stage(&dispatch.stage),
+    ) else {
+        return Ok(());
+    };
+    let definition = draft.pipeline.definition();
+    for (taker, field) in listed_fields(definition, artifact) {
+        let work = ListedWork {
+            definition,
+            stage,
+            duty: &dispatch.duty,
+            agent: &dispatch.agent,
+            field,
+        };
+        if let Some(reason) = unlisted.get(&field.field)
+            && work.is_needed(outcome)
+        {
+            return Err(Unfit {
+                rule: Rule::ArtifactMissing,
+                reason: format!(
+                    "the artifact `{artifact}` is not valid for `{}`, which `{outcome}` leads to: {reason}",
+                    taker.name
+                ),
+                artifact: Some(ArtifactFault {
+                    artifact: artifact.clone(),
+                    problem: ArtifactProblem::Invalid,
+                }),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The artifact's content, if it exists, is valid, and belongs to this attempt.

@@ -2,8 +2,9 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use super::judge_work::{Judged, judge, shares_tree, strayed};
+use super::judge_work::{Judged, judge, shares_tree, some_of, strayed};
 use super::moving::{Exit, leave, listed, take};
 use super::{Draft, Verdict, admit, graph, panel};
 use crate::assign::assign;
@@ -326,22 +327,37 @@ fn own_reason(draft: &Draft<'_>, dispatch: &Dispatch) -> String {
 }
 
 /// A verdict is valid for the tree that the reviewer saw: if the tree changed during the review, the
-/// verdict does not count.
+/// verdict does not count. In a place of its own only the reviewer can have changed it, and must undo it: nobody
+/// approves their own change. In the tree of a person it may be their edit, which is reviewed.
 fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
-    let review = draft.stage().and_then(|stage| stage.work.as_review());
-    let judges_tree = review.is_some_and(|review| review.of.is_none());
+    let judges_tree = draft.stage().is_some_and(Stage::reviews_tree);
     let reviewed = matches!(dispatch.duty, Duty::Review { .. }) && judges_tree;
     let changed = dispatch.tree.is_some() && dispatch.tree != draft.tree;
-    match (&judged.result, reviewed && changed) {
-        (WorkResult::Outcome(_), true) => Judged {
-            rule: Rule::StaleGate,
-            result: WorkResult::Fault {
-                fault: Fault::Strayed,
-                reason: String::from("files changed during the review: review them again"),
-            },
-            ..judged
-        },
-        _ => judged,
+    let counts = matches!(judged.result, WorkResult::Outcome(_));
+    if !(counts && reviewed && changed) {
+        return judged;
+    }
+    let paths = draft.evidence.changed.as_deref().unwrap_or_default();
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let (rule, reason) = match some_of(&paths) {
+        Some(paths) if shares_tree(&draft.run) => (
+            Rule::StaleGate,
+            format!("files changed during the review, which are {paths}: review them again"),
+        ),
+        Some(paths) => (
+            Rule::Strayed,
+            format!("a reviewer may not change {paths}: undo the changes, and review again"),
+        ),
+        None => (
+            Rule::StaleGate,
+            String::from("files changed during the review: review them again"),
+        ),
+    };
+    let fault = Fault::Strayed;
+    Judged {
+        rule,
+        result: WorkResult::Fault { fault, reason },
+        ..judged
     }
 }
 

@@ -215,3 +215,162 @@ esac"#,
         .collect();
     assert_eq!(stages, ["testing", "reviewing", "testing", "stopped"]);
 }
+
+/// A planner whose plan is agreed on before its steps are worked through, or that cannot plan.
+const PLANNED: &str = r#"
+name  = "planned"
+about = "Plan, agree, and build."
+start = "planning"
+
+[artifacts.plan]
+path    = "plan.json"
+format  = "json"
+outcome = { field = "status", values = { ready = "done", stuck = "blocked", unclear = "needs_input" } }
+
+[artifacts.answers]
+from = "answers"
+
+[stages.planning]
+agent          = "planner"
+reads          = ["answers?"]
+leaves         = ["plan"]
+on.done        = "agreeing"
+on.blocked     = "stopped"
+on.needs_input = "asking"
+
+[stages.asking]
+ask         = "The planner asks."
+from        = "plan.questions"
+leaves      = "answers"
+on.answered = "planning"
+
+[stages.agreeing]
+ask    = "Build it?"
+on.yes = "building"
+on.no  = "planning"
+on.end = "stopped"
+
+[stages.building]
+steps     = { from = "plan.phases" }
+on.done   = "complete"
+on.failed = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// A plan without its list is sent back, as no person could go on with it: `retry` would ask the same again.
+#[test]
+fn a_plan_without_the_list_that_its_outcome_leads_to_does_not_count() {
+    let script = r#"case "$count" in
+1) echo '{ "status": "ready", "tasks": ["left"] }' > plan.json ;;
+2) echo '{ "status": "unclear", "questions": [] }' > plan.json ;;
+*) echo '{ "status": "unclear", "questions": ["Which side?"] }' > plan.json ;;
+esac"#;
+    let world = World::with(PLANNED, script);
+    world.run("").exits(6);
+    assert_eq!(faults(&world), ["missing", "missing"]);
+    for (count, key, fields) in [
+        (2, "`phases`", "id, title, agent and needs"),
+        (3, "`questions`", "id, question and options"),
+    ] {
+        let told = world.prompt(count);
+        says(&told, "In this stage: 'planner' failed");
+        says(&told, key);
+        says(&told, fields);
+    }
+    assert_eq!(world.facts("next r-test")["stage"], "asking");
+}
+
+/// Who cannot plan writes no list.
+#[test]
+fn a_list_that_no_stage_will_need_may_be_missing() {
+    let blocked = r#"echo '{ "status": "stuck" }' > plan.json"#;
+    let world = World::with(PLANNED, blocked);
+    world.run("").exits(1);
+    assert_eq!(faults(&world), [""; 0]);
+    // A route may do without the plan.
+    let routed = PLANNED.replace(
+        "on.yes = \"building\"",
+        "on.yes = \"building\"\non.quick = \"doing\"",
+    ) + "[stages.doing]\nagent = \"planner\"\non.done = \"complete\"\n";
+    let ready = r#"echo '{ "status": "ready" }' > plan.json"#;
+    let world = World::with(&routed, ready);
+    world.run("").exits(6);
+    assert_eq!(faults(&world), [""; 0]);
+    assert_eq!(world.facts("next r-test")["stage"], "agreeing");
+}
+
+/// A writer and a critic, without a check between them.
+const JUDGED: &str = r#"
+name  = "judged"
+about = "Have it judged."
+start = "writing"
+
+[artifacts.review]
+path    = "review.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes"] }
+
+[stages.writing]
+agent   = "writer"
+on.done = "reviewing"
+
+[stages.reviewing]
+review      = "writer"
+panel       = [{ agent = "first", leaves = "review" }, { agent = "second", leaves = "review" }]
+rounds      = 3
+on.approved = "complete"
+on.exceeded = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
+/// The first reviewer edits, and undoes it only when it must. Then it has a finding, which the writer fixes.
+const EDITS: &str = r#"case "$GATEWRIGHT_AGENT.$count" in
+writer.1) echo one > work.txt ;;
+first.2) echo mine >> work.txt; echo '{ "status": "approved", "round": 1 }' > review.json ;;
+first.3) echo '{ "status": "approved", "round": 2 }' > review.json ;;
+first.4) echo one > work.txt; echo '{ "status": "needs_changes", "round": 3 }' > review.json ;;
+writer.*) echo two > work.txt ;;
+*) echo '{ "status": "approved", "round": '$count' }' > review.json ;;
+esac"#;
+
+#[test]
+fn on_a_branch_a_reviewer_must_undo_its_own_change() {
+    let world = World::with(JUDGED, EDITS);
+    world.run("--branch").succeeds();
+    assert_eq!(faults(&world), ["strayed", "strayed"]);
+    for count in [3, 4] {
+        let told = world.prompt(count);
+        says(&told, "work.txt: undo the changes");
+    }
+    let branch = "gatewright/r-test-try:work.txt";
+    assert_eq!(world.project.git(["show", branch]).stdout, "two\n");
+    world.gatewright("verify r-test").succeeds();
+}
+
+/// In the person's tree the edit may be the person's: it is reviewed, and its path is in the history.
+#[test]
+fn in_the_tree_of_a_person_a_change_during_a_review_is_reviewed() {
+    let world = World::with(JUDGED, EDITS);
+    world.run("").succeeds();
+    assert_eq!(faults(&world), ["strayed"]);
+    let told = world.prompt(3);
+    says(&told, "work.txt");
+    assert!(!told.contains("undo"), "{told}");
+    says(
+        world.history("retried")[0]["fact"]["reason"]
+            .as_str()
+            .unwrap(),
+        "work.txt",
+    );
+    assert_eq!(world.project.read("work.txt"), "one\nmine\n");
+}

@@ -185,6 +185,7 @@ impl World {
             written,
             commands: BTreeMap::new(),
             reasons: BTreeMap::new(),
+            unlisted: BTreeMap::new(),
             altered,
             tree: needs.tree.then(|| self.hash()),
             changed: needs.changed_since.map(|since| self.changed(since)),
