@@ -2,6 +2,7 @@
 //!
 //! Each part can be repeated. What fails leaves the run completed, with the reason in its history.
 
+mod belongings;
 mod commit;
 mod keep_work;
 mod outward;
@@ -19,6 +20,7 @@ use runtime::{find_run, run_branch, state, undelivered};
 use crate::engine_event;
 use crate::lease::Lease;
 use crate::run_place::Checkout;
+use belongings::Belongings;
 pub use keep_work::{keep_ended, keep_work, tell_left};
 use outward::{Outward, Request, RequestText};
 use texts::Texts;
@@ -223,6 +225,10 @@ fn deliver_place(
         folder: &project.root,
         environment: &workspace.context.environment,
     };
+    if plan.remote.is_some() || plan.request().is_some() {
+        let belongings = Belongings::of(workspace, opened);
+        belongings.require_kept_back(&Checkout::of(&project)?, &place.branch)?;
+    }
     if let Some(remote) = &plan.remote {
         outward.push(remote, &place.branch.name)?;
         delivered.pushed = Some(remote.clone());
@@ -250,7 +256,8 @@ fn committed(
     if opened.has_project() || workspace.is_elsewhere(opened) {
         let project = workspace.project_of(opened)?;
         let message = texts.message(opened);
-        let commit = commit::commit(&project, opened, place, &message)?;
+        let belongings = Belongings::of(workspace, opened);
+        let commit = commit::commit(&project, opened, place, &belongings, &message)?;
         return Ok((project, commit));
     }
     let home = workspace.home_of(opened)?;

@@ -11,6 +11,8 @@ use runtime::fleet_project::{FleetProject, KeptTree};
 use runtime::run_branch;
 use runtime::workspace::{OpenRun, Workspace};
 
+use crate::run_place;
+
 /// Keeps the present tree, and notes what the run has used with what its journal does not have yet. Does nothing for a run
 /// that is in no fleet.
 pub(crate) fn keep(
@@ -35,7 +37,8 @@ pub(crate) fn keep(
     // The push replaces the tree before, and until the note that is the one which others go on with.
     let before = fleet.kept_tree(&run.id)?;
     let about = format!("The tree of {}", run.id);
-    let commit = run_branch::commit_of_tree(&project, &about, before.as_deref())?;
+    let carried = run_place::carried(&workspace.state, &run.id);
+    let commit = run_branch::commit_of_tree(&project, &about, before.as_deref(), &carried)?;
     let remote = FleetProject {
         folder: &project.root,
         environment: &workspace.context.environment,

@@ -14,6 +14,7 @@ pub(crate) mod stale_locks;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use engine::{EngineEvent, RunBranch, RunId};
 use evidence::Project;
@@ -26,13 +27,19 @@ use runtime::workspace::{OpenRun, Workspace};
 
 use crate::engine_event;
 
-use carry::{carry_list, copy_into};
+use carry::{CarryList, OutwardLinks, carry_list, copy_into};
 pub use carry::{has_own_list, missing};
 pub(crate) use checkout::{Checkout, complaint};
 pub(crate) use relocation::make_here;
 
 /// The file that says that the worktree is complete.
 const MADE: &str = "made";
+
+/// The file that lists what came along.
+const CARRIED: &str = "carried";
+
+/// What stays when the worktree is removed.
+const KEPT: [&str; 2] = [left_files::BACK, CARRIED];
 
 /// The file that says which branch we were about to make, so that after a kill we know it for ours.
 const BRANCH: &str = "branch";
@@ -66,12 +73,7 @@ pub(crate) fn make(
         here.release_base(&run)?;
         remarks.extend(here.filter_remark());
         remarks.extend(here.submodule_remark(&place.branch));
-        remarks.extend(carry_from_project(
-            workspace,
-            &opened,
-            &home,
-            &files.worktree,
-        )?);
+        remarks.extend(carry_from_project(workspace, &opened, &home, &files)?);
         undelivered::note_open(&workspace.state, &run)?;
         write_durably(&files.mark(MADE), "").map_err(Failure::file("write to", &files.folder))?;
     }
@@ -95,11 +97,11 @@ fn carry_from_project(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     home: &Project,
-    worktree: &Path,
+    files: &PlaceFiles,
 ) -> Result<Remarks, Failure> {
     let patterns = &opened.pipeline.definition().placement.carry;
     let Some(seat) = workspace.context.fleet() else {
-        return copy_into(&carry_list(home, patterns)?, &home.root, worktree);
+        return files.carry(&carry_list(home, patterns)?, &home.root);
     };
     let clone = carried_from(workspace, opened);
     let from = clone.as_ref().unwrap_or(home);
@@ -113,8 +115,20 @@ fn carry_from_project(
     let missing =
         missing.map(|pattern| format!("{name} has nothing for `carry` {pattern} {advice}"));
     let mut remarks: Remarks = missing.collect();
-    remarks.extend(copy_into(&list, &from.root, worktree)?);
+    remarks.extend(files.carry(&list, &from.root)?);
     Ok(remarks)
+}
+
+/// What came along into the worktree of a run and is in no commit of ours, relative to its project.
+pub(crate) fn carried(state: &State, run: &RunId) -> Vec<PathBuf> {
+    carry::noted(&run_branch::run_folder(state, run).join(CARRIED))
+}
+
+/// When the worktree of a run was complete: what changed later, its workers changed.
+fn made_at(state: &State, run: &RunId) -> SystemTime {
+    let mark = run_branch::run_folder(state, run).join(MADE);
+    let modified = fs::metadata(mark).and_then(|mark| mark.modified());
+    modified.unwrap_or_else(|_| SystemTime::now())
 }
 
 /// How much room the files need that come along into the worktree of a run.
@@ -144,7 +158,7 @@ pub(crate) fn carry(
 ) -> Result<(), Failure> {
     let from = workspace.project_of(opened)?;
     let carried = carry_list(&from, &opened.pipeline.definition().placement.carry)?;
-    copy_into(&carried, &from.root, worktree).map(drop)
+    copy_into(&carried, &from.root, worktree, OutwardLinks::Absolute).map(drop)
 }
 
 /// Removes the worktree of a run, and says whether there was one. Its branch stays.
@@ -212,13 +226,14 @@ impl PlaceFiles {
         }
     }
 
-    /// Removes all but what comes back from the run.
+    /// Removes all but what comes back from the run, and the list of what came along: a delivery from the branch needs
+    /// it.
     fn clear(&self) -> Result<(), Failure> {
         let entries = fs::read_dir(&self.folder);
         let entries = entries.map_err(Failure::file("read", &self.folder))?;
         for entry in entries.flatten() {
             let (name, path) = (entry.file_name(), entry.path());
-            let is_kept = name == left_files::BACK;
+            let is_kept = KEPT.iter().any(|kept| name == *kept);
             let removed = match entry.file_type() {
                 _ if is_kept => Ok(()),
                 Ok(kind) if kind.is_dir() => fs::remove_dir_all(&path),
@@ -226,10 +241,16 @@ impl PlaceFiles {
             };
             removed.map_err(Failure::file("remove", &path))?;
         }
-        if self.folder.join(left_files::BACK).exists() {
+        if KEPT.iter().any(|kept| self.folder.join(kept).exists()) {
             return Ok(());
         }
         fs::remove_dir_all(&self.folder).map_err(Failure::file("remove", &self.folder))
+    }
+
+    /// Invariant: the list is there before the files are, since after a kill they may be.
+    fn carry(&self, list: &CarryList, from: &Path) -> Result<Remarks, Failure> {
+        carry::note(list, &self.mark(CARRIED))?;
+        copy_into(list, from, &self.worktree, OutwardLinks::Content)
     }
 
     fn mark(&self, name: &str) -> PathBuf {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use engine::{CallId, DispatchId, Source, StepId, Work};
 use evidence::artifact_path;
@@ -58,6 +58,8 @@ impl MergeQueue {
 pub(crate) struct StepFolder {
     worktrees: Worktrees,
     worktree: Worktree,
+    /// What came along and changed since then, the worker changed.
+    carried_at: SystemTime,
     age: WorktreeAge,
     merge_queue: MergeQueue,
     place: usize,
@@ -117,9 +119,11 @@ impl StepFolder {
             Prepared::NoGit(_) => Ok(StepLocation::Shared),
             Prepared::Ready(worktree, age) => {
                 run_place::carry(workspace, opened, &worktree.folder)?;
+                let carried_at = SystemTime::now();
                 Ok(StepLocation::Own(Box::new(Self {
                     worktrees,
                     worktree,
+                    carried_at,
                     age,
                     merge_queue: merge_queue.clone(),
                     place: place(opened, attempt.step),
@@ -199,7 +203,7 @@ impl StepFolder {
 impl StepFolder {
     /// Ignored files of a step do not come back. That is said, so that nobody looks for them in vain.
     fn tell_left(&self, workspace: &mut Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
-        let left = left_files::of_step(workspace, opened, &self.worktree.folder)?;
+        let left = left_files::of_step(workspace, opened, &self.worktree.folder, self.carried_at)?;
         if left.is_empty() {
             return Ok(());
         }

@@ -25,8 +25,10 @@ use store::Key;
 use self::baseline::{Baseline, Found, Pending};
 use self::judge::{RefDifference, RefEvidence, STASH, Workplace};
 use crate::engine_event;
+use crate::run_place::left_files;
 use crate::worktree::{
-    MergeReport, Merged, RefState, RunContent, Snapshot, WorktreeOwner, Worktrees, is_temporary,
+    MergeReport, Merged, RefState, RunContent, Snapshot, WorktreeOwner, Worktrees,
+    changed_settings, is_temporary,
 };
 
 /// How long to wait for another worker that compares or merges.
@@ -35,13 +37,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(300);
 /// The surroundings of a run's workers.
 pub(crate) struct Surroundings {
     worktrees: Worktrees,
-    /// The branch and the worktree of a run that does not work in the person's tree.
-    branch: Option<RunBranchPlace>,
-}
-
-struct RunBranchPlace {
-    name: String,
-    folder: PathBuf,
+    /// The ref of the branch of a run that does not work in the person's tree.
+    branch: Option<String>,
 }
 
 /// Does the worker have a worktree of its own?
@@ -73,10 +70,8 @@ impl Surroundings {
     pub(crate) fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<Self>, Failure> {
         let project = workspace.project_of(opened)?;
         let worktrees = Worktrees::new(&workspace.state, &project.root, &opened.run().id);
-        let branch = opened.run().place.as_ref().map(|place| RunBranchPlace {
-            name: format!("refs/heads/{}", place.branch.name),
-            folder: project.root.clone(),
-        });
+        let place = opened.run().place.as_ref();
+        let branch = place.map(|place| format!("refs/heads/{}", place.branch.name));
         Ok(project.is_git().then_some(Self { worktrees, branch }))
     }
 
@@ -239,12 +234,37 @@ impl Surroundings {
             baseline.advance(now, &differences);
             found.extend(differences.into_iter().map(Found::of_ref));
         }
+        let opened = self.tell_settings(workspace, opened, &mut baseline, &during)?;
         if let (Compared::RefsAndFiles { merged }, Some(known)) = (compared, &baseline.tree) {
             let content = self.worktrees.look(known)?;
             found.extend(self.found_files(workspace, &opened, &content, merged)?);
             baseline.tree = Some(content.commit);
         }
         self.note(workspace, opened, baseline, found)
+    }
+
+    /// Names settings and hooks of the repository that changed: git would start programs that they name, as the person.
+    fn tell_settings(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: OpenRun,
+        baseline: &mut Baseline,
+        during: &[Dispatch],
+    ) -> Result<OpenRun, Failure> {
+        let now = self.worktrees.settings()?;
+        let before = std::mem::replace(&mut baseline.settings, now);
+        let changed = changed_settings(&before, &baseline.settings);
+        // An earlier version kept none.
+        if changed.is_empty() || before.is_empty() {
+            return Ok(opened);
+        }
+        let during: Vec<String> = during.iter().map(|work| work.id.to_string()).collect();
+        let message = format!(
+            "settings of the git repository changed while {} worked: {}; look with `git config --local --list`",
+            during.join(", "),
+            left_files::named(&changed)
+        );
+        Ok(transact::remark(workspace, opened, None, &message)?.opened)
     }
 
     /// Keeps the baseline with what was found, then acts on it and records it.
@@ -328,9 +348,9 @@ impl Surroundings {
         let evidence = RefEvidence {
             workplace: match (&baseline.tree, &self.branch) {
                 (Some(_), _) => Workplace::Own(self.worktrees.roots()?),
-                (None, Some(RunBranchPlace { name, folder })) => Workplace::Branch {
+                (None, Some(name)) => Workplace::Branch {
                     name: name.clone(),
-                    folder: folder.clone(),
+                    folder: self.worktrees.top()?,
                 },
                 (None, None) => Workplace::Project,
             },
@@ -396,6 +416,7 @@ impl Surroundings {
             stash: state.stash,
             head: state.head,
             logs,
+            settings: self.worktrees.settings()?,
             ..Baseline::default()
         })
     }

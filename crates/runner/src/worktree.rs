@@ -31,6 +31,7 @@ mod record;
 mod refs;
 mod removal;
 mod scratch;
+mod settings;
 mod spare;
 mod tree_commit;
 mod trees;
@@ -54,6 +55,7 @@ use name::{SafeName, content_ref};
 use record::{Records, WorktreeRecord};
 pub use refs::{HeadLog, RefState, WorktreeOwner};
 use scratch::Scratch;
+pub use settings::{SettingHashes, changed_settings};
 use tree_commit::{ForcedPaths, TreeCommit};
 
 use runtime::failure::Failure;

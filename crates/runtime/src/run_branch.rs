@@ -1,8 +1,12 @@
 //! The branch of a run that works in a worktree of its own: its name, and the commit it begins with.
 
+mod filters;
+
+use std::ffi::OsString;
 use std::fs;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use engine::{Definition, PlaceKind, RunBranch, RunId};
 use evidence::git::Git;
@@ -272,7 +276,8 @@ impl Checkout<'_> {
     /// changes.
     fn uncommitted(&self, head: &str) -> Result<Option<String>, Failure> {
         let hint = "commit or stash them, or start without --with-changes";
-        let tree = self.tree(hint)?;
+        self.require_unfiltered()?;
+        let tree = self.tree(&[], hint)?;
         if Some(&tree)
             == self
                 .line(&["rev-parse", &format!("{head}^{{tree}}")])?
@@ -284,8 +289,48 @@ impl Checkout<'_> {
         self.commit_tree(&tree, &[head], about, hint).map(Some)
     }
 
-    /// The id of the tree as it is.
-    fn tree(&self, hint: &str) -> Result<String, Failure> {
+    /// Refuses if a changed file has a filter of git. None runs here, so its bytes on the disk would get into a commit:
+    /// what a filter encrypts in plain text, what it stores elsewhere as a whole.
+    fn require_unfiltered(&self) -> Result<(), Failure> {
+        let names =
+            filters::configured(&self.bytes(&["config", "--null", "--name-only", "--list"])?);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let listing = [
+            "ls-files",
+            "-z",
+            "--modified",
+            "--others",
+            "--exclude-standard",
+        ];
+        let changed = self.bytes(&listing)?;
+        let mut command = self.command()?;
+        command.args(["check-attr", "-z", "--stdin", "filter"]);
+        let asked = file_with(&changed)?;
+        let output = self.output(command.stdin(Stdio::from(asked)))?;
+        let filtered = filters::filtered(&output.stdout, &names);
+        // A file that is gone has no bytes that could get anywhere.
+        let mut filtered = filtered.iter();
+        let is_there = |path: &&String| self.root.join(path).symlink_metadata().is_ok();
+        let Some(path) = filtered.find(is_there) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{} has changes and a filter of git, which does not run for the branch of a run",
+            evidence::text::line(path, 200)
+        );
+        let hint = "commit them first, or start without --with-changes; if nothing has changed, type `git status` and retry";
+        Err(Failure::refused(message).hint(hint))
+    }
+
+    /// What git prints; nothing if it fails.
+    fn bytes(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
+        Ok(self.output(self.command()?.args(words))?.stdout)
+    }
+
+    /// The id of the tree as it is, without these untracked files.
+    fn tree(&self, left_out: &[PathBuf], hint: &str) -> Result<String, Failure> {
         let scratch = tempfile::tempdir().map_err(Failure::file("make", Path::new("a folder")))?;
         let index = scratch.path().join("index");
         let own = self.repository.git_dir.join("index");
@@ -293,15 +338,20 @@ impl Checkout<'_> {
         if own.exists() {
             fs::copy(&own, &index).map_err(Failure::file("read", &own))?;
         }
-        for words in [["add", "--all"].as_slice(), &["write-tree"]] {
+        let command = || -> Result<Command, Failure> {
             let mut command = self.command()?;
-            command.env("GIT_INDEX_FILE", &index).args(words);
-            let answer = self.answer(&mut command, hint)?;
-            if words == ["write-tree"] {
-                return Ok(answer);
-            }
+            command.env("GIT_INDEX_FILE", &index);
+            Ok(command)
+        };
+        let mut add = command()?;
+        add.args(["add", "--all", "--", "."]);
+        for path in left_out {
+            let mut pathspec = OsString::from(":(top,exclude,literal)");
+            pathspec.push(path);
+            add.arg(pathspec);
         }
-        Err(Failure::bug("git wrote no tree"))
+        self.answer(&mut add, hint)?;
+        self.answer(command()?.arg("write-tree"), hint)
     }
 
     fn commit_tree(
@@ -338,13 +388,15 @@ impl Checkout<'_> {
     }
 }
 
-/// A commit of a worktree as it is, on top of its last one. Neither its index nor a ref changes.
+/// A commit of a worktree as it is, without these untracked files, on top of its last one. Neither its index nor a ref
+/// changes.
 ///
 /// The tree that was kept before is its second parent, so a machine that fetches the new one has that one, too.
 pub fn commit_of_tree(
     project: &Project,
     about: &str,
     kept: Option<&str>,
+    left_out: &[PathBuf],
 ) -> Result<String, Failure> {
     let gone = || {
         let message = format!(
@@ -361,7 +413,7 @@ pub fn commit_of_tree(
     let named = |name: &str| here.line(&["rev-parse", "--verify", "--quiet", name]);
     let head = named("HEAD^{commit}")?.ok_or_else(gone)?;
     let hint = "make sure that `git add --all` works in the run's worktree";
-    let tree = here.tree(hint)?;
+    let tree = here.tree(left_out, hint)?;
     // Another machine may have kept one that is not here; it has a ref of its own.
     let before = match kept {
         Some(kept) => named(&format!("{kept}^{{commit}}"))?,
@@ -376,6 +428,17 @@ pub fn commit_of_tree(
         return Ok(before);
     }
     here.commit_tree(&tree, &[&head, &before], about, hint)
+}
+
+/// A file with these bytes, from its beginning.
+fn file_with(bytes: &[u8]) -> Result<fs::File, Failure> {
+    let written = || -> std::io::Result<fs::File> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    Ok(written().map_err(evidence::Error::GitStart)?)
 }
 
 /// `gatewright/r-7f3k2a-add-jwt-login`: the run, and some of its task.

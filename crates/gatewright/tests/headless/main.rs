@@ -10,6 +10,7 @@ mod alive;
 mod bad_input;
 mod budget;
 mod builtins;
+mod carried;
 mod checks;
 mod daemons;
 mod delivery;

@@ -226,15 +226,6 @@ fn a_person_s_stash_and_commits_during_a_run_on_a_branch_stay() {
     assert_eq!(moved(&world), Vec::<String>::new());
 }
 
-/// The remarks on the stash in the history of the run.
-fn about_stash(world: &World) -> usize {
-    let remarks = world.history("noted");
-    let texts = remarks
-        .iter()
-        .filter_map(|it| it["fact"]["message"].as_str());
-    texts.filter(|text| text.contains("stash")).count()
-}
-
 /// Takes the person's latest work out of the stash, which fits on the first commit alone.
 const POPS: &str =
     "git checkout --quiet --detach HEAD~1\ngit stash pop --quiet\ngit checkout --quiet --force -";
@@ -246,7 +237,7 @@ fn who_takes_work_out_of_the_common_stash_is_named() {
     world.run("--branch").succeeds();
     assert_eq!(others(&world), before);
     assert_eq!(moved(&world), ["refs/stash put_back worker"]);
-    assert_eq!(about_stash(&world), 1);
+    assert_eq!(remarks(&world, "stash"), 1);
     let told = world.prompt(1);
     for fact in ["worktree", "git stash", "branch or tag"] {
         says(&told, fact);
@@ -257,8 +248,33 @@ fn who_takes_work_out_of_the_common_stash_is_named() {
 fn the_stash_of_a_worker_in_the_person_s_tree_is_not_remarked() {
     let world = on_branch(POPS);
     world.run("").succeeds();
-    assert_eq!(about_stash(&world), 0);
+    assert_eq!(remarks(&world, "stash"), 0);
     assert!(!world.prompt(1).contains("git stash"));
+}
+
+/// The remarks in the history of the run that name this.
+fn remarks(world: &World, part: &str) -> usize {
+    let remarks = world.history("noted");
+    let texts = remarks
+        .iter()
+        .filter_map(|it| it["fact"]["message"].as_str());
+    texts.filter(|text| text.contains(part)).count()
+}
+
+#[test]
+fn settings_and_hooks_that_change_during_work_are_named() {
+    let world = on_branch(
+        r#"
+git config core.hooksPath /elsewhere
+mkdir -p "$main/.git/hooks"
+echo "true" > "$main/.git/hooks/post-commit""#,
+    );
+    world.run("--branch").succeeds();
+    assert_eq!(remarks(&world, "core.hookspath, hooks/post-commit"), 1);
+    // What git writes by itself is not worth a word.
+    let world = on_branch("git checkout --quiet -b mine --track main; git checkout --quiet -");
+    world.run("--branch").succeeds();
+    assert_eq!(remarks(&world, "settings of the git repository"), 0);
 }
 
 #[test]

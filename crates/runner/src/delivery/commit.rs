@@ -8,6 +8,7 @@ use evidence::{Project, artifact_path};
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
+use super::belongings::Belongings;
 use super::texts::TRAILER;
 use crate::run_place::{Checkout, complaint, stale_locks};
 
@@ -17,6 +18,7 @@ pub(super) fn commit(
     project: &Project,
     opened: &OpenRun,
     place: &RunPlace,
+    belongings: &Belongings,
     message: &str,
 ) -> Result<String, Failure> {
     if let Some(repository) = &project.repository {
@@ -28,7 +30,8 @@ pub(super) fn commit(
     let head = head.ok_or_else(|| {
         Failure::environment("the run's worktree has no commit").hint("check it with `git status`")
     })?;
-    add(&here, project, opened)?;
+    add(&here, project, opened, belongings)?;
+    belongings.unstage(&here, &place.branch.base)?;
     let tree = text(here.ask(&["write-tree"])?);
     let head_tree = text(here.ask(&["rev-parse", &format!("{head}^{{tree}}")])?);
     let is_ours = has_trailer(&here, &head, opened)?;
@@ -43,14 +46,22 @@ pub(super) fn commit(
 }
 
 /// Puts into the index what counts: all changes of tracked files, and new files that are neither ignored,
-/// nor litter, nor views, nor what the pipeline says that nobody commits.
-fn add(here: &Checkout<'_>, project: &Project, opened: &OpenRun) -> Result<(), Failure> {
+/// nor litter, nor views, nor what came along, nor what the pipeline says that nobody commits.
+fn add(
+    here: &Checkout<'_>,
+    project: &Project,
+    opened: &OpenRun,
+    belongings: &Belongings,
+) -> Result<(), Failure> {
     here.ask(&["add", "--update"])?;
     let mut new: Vec<Vec<u8>> = evidence::tree::files(project)?;
     let left_out = left_out(here, opened)?;
     let tracked = split(&here.ask(&["ls-files", "-z", "--cached"])?);
+    let submodules = submodules(here)?;
     new.retain(|path| {
-        tracked.binary_search(path).is_err() && left_out.binary_search(path).is_err()
+        let is_known = tracked.binary_search(path).is_ok() || left_out.binary_search(path).is_ok();
+        // A submodule has commits of its own.
+        !is_known && !belongings.has(path) && !submodules.iter().any(|it| is_below(path, it))
     });
     if new.is_empty() {
         return Ok(());
@@ -83,7 +94,22 @@ fn left_out(here: &Checkout<'_>, opened: &OpenRun) -> Result<Vec<Vec<u8>>, Failu
     Ok(split(&here.succeed(&mut command)?))
 }
 
-fn split(listed: &[u8]) -> Vec<Vec<u8>> {
+/// The paths of submodules in the index.
+fn submodules(here: &Checkout<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+    let listed = here.ask(&["ls-files", "-z", "--stage"])?;
+    let lines = listed.split(|byte| *byte == 0);
+    let submodules = lines.filter(|line| line.starts_with(b"160000 "));
+    let paths = submodules.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
+    Ok(paths.map(<[u8]>::to_vec).collect())
+}
+
+/// Is it this path, or in this folder?
+pub(super) fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
+}
+
+pub(super) fn split(listed: &[u8]) -> Vec<Vec<u8>> {
     let paths = listed
         .split(|byte| *byte == 0)
         .filter(|path| !path.is_empty());
@@ -131,7 +157,7 @@ fn write_commit(
 }
 
 /// A file with this text, from its beginning.
-fn file_with(bytes: &[u8]) -> Result<std::fs::File, Failure> {
+pub(super) fn file_with(bytes: &[u8]) -> Result<std::fs::File, Failure> {
     let written = || -> std::io::Result<std::fs::File> {
         let mut file = tempfile::tempfile()?;
         file.write_all(bytes)?;

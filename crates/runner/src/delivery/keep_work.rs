@@ -6,6 +6,7 @@ use runtime::workspace::{OpenRun, Workspace};
 use runtime::{lease_holder, transact};
 use store::{Backend as _, Key};
 
+use super::belongings::Belongings;
 use super::commit;
 use super::texts::{self, Texts};
 use crate::lease::Lease;
@@ -101,5 +102,6 @@ pub fn keep_work(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Option<S
         | Status::Running
         | Status::Waiting(_) => texts::left_message(opened),
     };
-    commit::commit(&project, opened, place, &message).map(Some)
+    let belongings = Belongings::of(workspace, opened);
+    commit::commit(&project, opened, place, &belongings, &message).map(Some)
 }

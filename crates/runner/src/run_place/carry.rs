@@ -3,8 +3,10 @@
 //! They are copied, as clones where the file system can: a hard link would let an agent change the person's
 //! own file. They never come back.
 
+mod links;
+
 use std::fs;
-use std::os::unix::fs as unix;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence::Project;
@@ -99,47 +101,118 @@ fn stays_inside(path: &Path) -> bool {
     path.components().all(is_plain)
 }
 
-/// Copies what is listed, and says what could not be copied.
-pub(super) fn copy_into(list: &CarryList, from: &Path, to: &Path) -> Result<Vec<String>, Failure> {
-    let mut remarks = Vec::new();
+/// What becomes of a relative link that leads out of the folder, and would lead nowhere from the copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OutwardLinks {
+    /// It stays as it is.
+    Kept,
+    /// It leads to the same place.
+    Absolute,
+    /// A file comes along with its content, so that the work cannot change the person's. A folder may be large, so a
+    /// link to it is absolute.
+    Content,
+}
+
+/// Copies what is listed, and says what could not be copied as it is.
+pub(super) fn copy_into(
+    list: &CarryList,
+    from: &Path,
+    to: &Path,
+    links: OutwardLinks,
+) -> Result<Vec<String>, Failure> {
+    let mut copier = Copier::new(from, links);
     for pattern in &list.missing {
-        remarks.push(format!("nothing in the project matches `carry` {pattern}"));
+        let remark = format!("nothing in the project matches `carry` {pattern}");
+        copier.remarks.push(remark);
     }
     for path in &list.found {
         let target = to.join(path);
         if let Some(above) = target.parent() {
             fs::create_dir_all(above).map_err(Failure::file("make", above))?;
         }
-        copy(&from.join(path), &target, &mut remarks)?;
+        copier.copy(&from.join(path), &target)?;
     }
-    Ok(remarks)
+    Ok(copier.said())
 }
 
-fn copy(from: &Path, to: &Path, remarks: &mut Vec<String>) -> Result<(), Failure> {
-    let kind = fs::symlink_metadata(from).map_err(Failure::file("read", from))?;
-    if kind.is_symlink() {
-        let target = fs::read_link(from).map_err(Failure::file("read", from))?;
-        replace(to, |to| unix::symlink(&target, to))
-    } else if kind.is_dir() {
-        fs::create_dir_all(to).map_err(Failure::file("make", to))?;
-        let mut entries = fs::read_dir(from)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(Failure::file("read", from))?;
-        entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
-            copy(&entry.path(), &to.join(entry.file_name()), remarks)?;
+/// Copies out of one folder.
+struct Copier<'a> {
+    from: &'a Path,
+    links: OutwardLinks,
+    remarks: Vec<String>,
+    /// Links that lead out of the folder, relative to it.
+    leading_out: Vec<String>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(from: &'a Path, links: OutwardLinks) -> Self {
+        Self {
+            from,
+            links,
+            remarks: Vec::new(),
+            leading_out: Vec::new(),
         }
-        Ok(())
-    } else if kind.is_file() {
-        // The standard library clones where the file system can.
-        replace(to, |to| fs::copy(from, to).map(drop))
-    } else {
-        remarks.push(format!(
-            "{} is not a file and was not carried",
-            from.display()
-        ));
-        Ok(())
     }
+
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), Failure> {
+        let kind = fs::symlink_metadata(from).map_err(Failure::file("read", from))?;
+        if kind.is_symlink() {
+            self.copy_link(from, to)
+        } else if kind.is_dir() {
+            fs::create_dir_all(to).map_err(Failure::file("make", to))?;
+            let mut entries = fs::read_dir(from)
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                .map_err(Failure::file("read", from))?;
+            entries.sort_by_key(fs::DirEntry::file_name);
+            for entry in entries {
+                self.copy(&entry.path(), &to.join(entry.file_name()))?;
+            }
+            Ok(())
+        } else if kind.is_file() {
+            copy_file(from, to)
+        } else {
+            let remark = format!("{} is not a file and was not carried", from.display());
+            self.remarks.push(remark);
+            Ok(())
+        }
+    }
+
+    fn copy_link(&mut self, from: &Path, to: &Path) -> Result<(), Failure> {
+        let target = fs::read_link(from).map_err(Failure::file("read", from))?;
+        let outside = links::relative_target_outside(self.from, from, &target);
+        let target = match (outside, self.links) {
+            (Some(outside), OutwardLinks::Content | OutwardLinks::Absolute) => {
+                let path = from.strip_prefix(self.from).unwrap_or(from);
+                self.leading_out.push(path.display().to_string());
+                if self.links == OutwardLinks::Content && outside.is_file() {
+                    return copy_file(&outside, to);
+                }
+                outside
+            }
+            (None, _) | (Some(_), OutwardLinks::Kept) => target,
+        };
+        replace(to, |to| std::os::unix::fs::symlink(&target, to))
+    }
+
+    /// One line for all links: a folder of packages may have many.
+    fn said(mut self) -> Vec<String> {
+        if let Some(first) = self.leading_out.first() {
+            let others = match self.leading_out.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            };
+            self.remarks.push(format!(
+                "`carry` has links that lead out of the project: {first}{others}; files came along with their \
+                 content, and folders are still those outside"
+            ));
+        }
+        self.remarks
+    }
+}
+
+/// The standard library clones where the file system can.
+fn copy_file(from: &Path, to: &Path) -> Result<(), Failure> {
+    replace(to, |to| fs::copy(from, to).map(drop))
 }
 
 /// A copy that a kill interrupted is made again.
@@ -150,9 +223,70 @@ fn replace(to: &Path, make: impl Fn(&Path) -> std::io::Result<()>) -> Result<(),
     make(to).map_err(Failure::file("write to", to))
 }
 
+/// Notes what came along, so that it is in no commit of the run. There is no file if nothing did.
+pub(super) fn note(list: &CarryList, file: &Path) -> Result<(), Failure> {
+    if list.found.is_empty() {
+        return Ok(());
+    }
+    let paths: Vec<&[u8]> = list
+        .found
+        .iter()
+        .map(|it| it.as_os_str().as_bytes())
+        .collect();
+    fs::write(file, paths.join(&0)).map_err(Failure::file("write to", file))
+}
+
+/// What came along, as noted; nothing if there is no note.
+pub(super) fn noted(file: &Path) -> Vec<PathBuf> {
+    let bytes = fs::read(file).unwrap_or_default();
+    let paths = bytes.split(|byte| *byte == 0).filter(|it| !it.is_empty());
+    paths.map(path_of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_out_of_the_project_works_in_the_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (
+            folder.path().join("project"),
+            folder.path().join("far/copy"),
+        );
+        fs::create_dir_all(from.join("packages")).unwrap();
+        fs::create_dir_all(&to).unwrap();
+        fs::create_dir(folder.path().join("sibling")).unwrap();
+        fs::write(folder.path().join("shared.env"), "KEY=1").unwrap();
+        fs::write(from.join("packages/a"), "a").unwrap();
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, from.join(name)).unwrap();
+        };
+        link("../shared.env", ".env");
+        link("../../sibling", "packages/sibling");
+        link("a", "packages/b");
+        link("../absent", "gone");
+        let list = CarryList {
+            found: vec![".env".into(), "packages".into(), "gone".into()],
+            missing: Vec::new(),
+        };
+        let remarks = copy_into(&list, &from, &to, OutwardLinks::Content).unwrap();
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert!(remarks[0].contains(".env and 2 more"), "{remarks:?}");
+        // What the work writes there is not the person's file.
+        fs::write(to.join(".env"), "KEY=2").unwrap();
+        let shared = fs::read_to_string(folder.path().join("shared.env")).unwrap();
+        assert_eq!(shared, "KEY=1");
+        assert!(to.join("packages/sibling").is_dir());
+        assert_eq!(
+            fs::read_link(to.join("packages/b")).unwrap(),
+            Path::new("a")
+        );
+        assert_eq!(
+            fs::read_link(to.join("gone")).unwrap(),
+            folder.path().join("absent")
+        );
+    }
 
     #[test]
     fn what_is_carried_needs_room_with_all_of_its_files() {

@@ -4,8 +4,11 @@
 //! merged, from a run on a branch into the person's tree when they merge the branch. Until then it is kept, also when
 //! the worktree is removed.
 
+mod changed_files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use engine::{RunId, Status};
 use evidence::Project;
@@ -14,8 +17,7 @@ use runtime::run_branch;
 use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 
-use super::carried_from;
-use super::carry::{self, CarryList, carry_list, copy_into};
+use super::carry::{self, CarryList, OutwardLinks, carry_list, copy_into};
 
 /// How many files a remark names.
 const MOST_NAMED: usize = 5;
@@ -23,36 +25,53 @@ const MOST_NAMED: usize = 5;
 /// The folder with what comes back from a run whose worktree was removed.
 pub(super) const BACK: &str = "back";
 
-/// The ignored files in the worktree of a step that neither came along nor come back, without caches of tools.
+/// The ignored files in the worktree of a step that do not come back, without caches of tools: new ones, and what came
+/// along and changed since this time.
 pub(crate) fn of_step(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     worktree: &Path,
+    carried_at: SystemTime,
 ) -> Result<Vec<String>, Failure> {
-    left(&workspace.project_of(opened)?, opened, worktree)
+    let carried = carry_list(
+        &workspace.project_of(opened)?,
+        &opened.pipeline.definition().placement.carry,
+    )?;
+    left(opened, worktree, &carried.found, carried_at)
 }
 
 /// The same in the worktree of a run on a branch.
 pub(crate) fn of_run(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<String>, Failure> {
-    let home = workspace.home_of(opened)?;
-    let from = carried_from(workspace, opened);
     let worktree = workspace.project_of(opened)?.root;
-    left(from.as_ref().unwrap_or(&home), opened, &worktree)
+    let (state, run) = (&workspace.state, &opened.run().id);
+    left(
+        opened,
+        &worktree,
+        &super::carried(state, run),
+        super::made_at(state, run),
+    )
 }
 
-fn left(from: &Project, opened: &OpenRun, worktree: &Path) -> Result<Vec<String>, Failure> {
-    let placement = &opened.pipeline.definition().placement;
-    let carried = carry_list(from, &placement.carry)?.found;
-    let known = carried.iter().map(PathBuf::as_path);
-    let known: Vec<&Path> = known
-        .chain(placement.carry_back.iter().map(Path::new))
-        .collect();
+fn left(
+    opened: &OpenRun,
+    worktree: &Path,
+    carried: &[PathBuf],
+    carried_at: SystemTime,
+) -> Result<Vec<String>, Failure> {
+    let back = &opened.pipeline.definition().placement.carry_back;
     let mut left = carry::ignored(&Project::find(worktree)?)?;
-    left.retain(|path| !known.iter().any(|known| path.starts_with(known)));
+    left.retain(|path| !carried.iter().any(|carried| path.starts_with(carried)));
+    for path in carried {
+        left.extend(changed_files::since(worktree, path, carried_at));
+    }
+    left.retain(|path| !back.iter().any(|back| path.starts_with(back)));
     let left = left.iter().map(|path| path.to_string_lossy().into_owned());
     // A folder is listed without its files.
     let is_cache = |path: &String| evidence::tree::is_cache(format!("{path}/x").as_bytes());
-    Ok(left.filter(|path| !is_cache(path)).collect())
+    let mut left: Vec<String> = left.filter(|path| !is_cache(path)).collect();
+    left.sort();
+    left.dedup();
+    Ok(left)
 }
 
 /// Some of the files, and how many more there are.
@@ -103,7 +122,7 @@ fn copy_back(opened: &OpenRun, from: &Path, to: &Path) -> Result<Vec<String>, Fa
         found,
         missing: Vec::new(),
     };
-    copy_into(&list, from, to)?;
+    copy_into(&list, from, to, OutwardLinks::Kept)?;
     let brought = list.found.iter();
     Ok(brought
         .map(|path| path.to_string_lossy().into_owned())

@@ -45,7 +45,7 @@ pub(crate) fn make_here(
     let files = PlaceFiles::of(&workspace.state, &run, &home);
     run_branch::note_home(&workspace.state, &run, &home)?;
     files.check_out_kept(&home, &branch, kept.as_deref())?;
-    let remarks = carry_from_project(workspace, &opened, &home, &files.worktree)?;
+    let remarks = carry_from_project(workspace, &opened, &home, &files)?;
     undelivered::note_open(&workspace.state, &run)?;
     for (mark, content) in [(BRANCH, branch.name.as_str()), (MADE, "")] {
         let note = files.mark(mark);

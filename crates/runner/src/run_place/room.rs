@@ -28,8 +28,10 @@ pub(super) fn require(
         Ok(())
     } else {
         Err(Failure::environment(format!(
-            "the worktree of {run} needs about {} MB, and the disk of {} has {} MB free",
+            "the worktree of {run} needs about {} MB and {} MB must stay free for the work, and the disk of {} has {} \
+             MB free",
             megabytes(needed),
+            megabytes(RESERVE),
             workspace.state.folder().display(),
             megabytes(free)
         ))

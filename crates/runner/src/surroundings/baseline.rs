@@ -12,7 +12,7 @@ use runtime::state::write_durably;
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Act, RefDifference, STASH};
-use crate::worktree::RefState;
+use crate::worktree::{RefState, SettingHashes};
 
 /// Worktrees have no dot in their names.
 const FILE: &str = "refs.before.json";
@@ -28,6 +28,9 @@ pub(super) struct Baseline {
     pub logs: BTreeMap<String, u64>,
     /// Refs that appeared since.
     pub appeared: BTreeSet<String>,
+    /// The settings and hooks of the repository.
+    #[serde(default)]
+    pub settings: SettingHashes,
     /// The content of the run's worktree, while workers have worktrees of their own: a commit.
     pub tree: Option<String>,
     pub pending: Vec<Pending>,

@@ -217,6 +217,11 @@ impl Worktrees {
         Ok(self.list()?.into_iter().map(|it| it.root).collect())
     }
 
+    /// The top folder of the run's worktree, as git names it.
+    pub fn top(&self) -> Result<PathBuf, Failure> {
+        Ok(self.repository()?.here().root)
+    }
+
     /// The files that merges of this run wrote which are still on record.
     pub fn merged_paths(&self) -> Result<BTreeSet<String>, Failure> {
         let Ok(repository) = Repository::find(&self.root)? else {

@@ -1,0 +1,182 @@
+//! Files that come along into a run's worktree by `carry` stay out of its commits, and what happens to them is said.
+
+use std::fs;
+use std::path::Path;
+
+use super::delivery::remote;
+use super::fixture::{World, says};
+use super::places::{CHECKED, NAMES_ITSELF, repository};
+
+/// A project with a secret, which the pipeline carries and nothing but this line ignores: it is in no commit.
+fn with_secret(script: &str) -> World {
+    let pipeline = format!("carry = [\".env\", \"vendor\"]\n{CHECKED}");
+    let world = repository(&pipeline, &format!("{NAMES_ITSELF}\n{script}"));
+    world.project.write(".gitignore", ".env\nvendor\n");
+    world.project.write(".env", "SECRET=1\n");
+    world.project.write("vendor/lib/code.js", "library\n");
+    world
+}
+
+/// Has the remote the run's branch?
+fn is_pushed(world: &World, remote: &Path) -> bool {
+    let listing = ["--git-dir", remote.to_str().unwrap(), "branch", "--list"];
+    world
+        .project
+        .git(listing)
+        .stdout
+        .contains("gatewright/r-test-try")
+}
+
+/// The files of the commits of the run's branch.
+fn committed(world: &World) -> Vec<String> {
+    let words = [
+        "log",
+        "--format=",
+        "--name-only",
+        "main..gatewright/r-test-try",
+    ];
+    let log = world.project.git(words).stdout;
+    let mut paths: Vec<String> = log.lines().map(str::to_owned).collect();
+    paths.retain(|path| !path.is_empty());
+    paths.sort();
+    paths
+}
+
+#[test]
+fn what_came_along_is_in_no_commit_though_nothing_ignores_it_there() {
+    for script in [
+        "cat .env",
+        // An agent puts all into the index.
+        "git add --all",
+        "printf '' > .gitignore; git add --all",
+    ] {
+        let world = with_secret(script);
+        let remote = remote(&world);
+        world.run("--branch --push origin").succeeds();
+        let committed = committed(&world);
+        assert!(committed.contains(&"a.txt".to_owned()), "{committed:?}");
+        let leaked = committed
+            .iter()
+            .any(|path| path.contains(".env") || path.contains("vendor"));
+        assert!(!leaked, "{script}: {committed:?}");
+        assert!(is_pushed(&world, &remote), "{script}");
+        assert_eq!(world.project.read(".env"), "SECRET=1\n");
+    }
+}
+
+#[test]
+fn a_branch_in_which_an_agent_committed_a_secret_is_not_pushed() {
+    let world = with_secret("git add --force .env; git commit --quiet --message=all");
+    let remote = remote(&world);
+    let ran = world.run("--branch --push origin").exits(1);
+    says(&ran.stderr, ".env");
+    assert!(!is_pushed(&world, &remote));
+    assert_eq!(world.status("r-test"), "completed");
+    // Also when its worktree is gone.
+    world.gatewright("gc --older-than 0s --yes");
+    let again = world.gatewright("deliver r-test").exits(1);
+    says(&again.stderr, ".env");
+    assert!(!is_pushed(&world, &remote));
+}
+
+#[test]
+fn what_a_pipeline_names_for_the_way_back_may_be_committed() {
+    let pipeline = format!("carry = [\"lock.json\"]\ncarry_back = [\"lock.json\"]\n{CHECKED}");
+    let script =
+        format!("{NAMES_ITSELF}\ngit add --force lock.json; git commit --quiet --message=all");
+    let world = repository(&pipeline, &script);
+    world.project.write("lock.json", "{}\n");
+    let remote = remote(&world);
+    world.run("--branch --push origin").succeeds();
+    assert!(is_pushed(&world, &remote));
+}
+
+#[test]
+fn changes_of_what_came_along_are_named() {
+    let world = with_secret("echo MORE=2 >> .env; mkdir vendor/new; echo x > vendor/new/code.js");
+    let ran = world.run("--branch").succeeds();
+    says(&ran.stderr, ".env");
+    says(&ran.stderr, "vendor/new");
+    assert!(!ran.stderr.contains("vendor/lib"), "{ran}");
+    assert_eq!(world.project.read(".env"), "SECRET=1\n");
+
+    let world = with_secret("cat .env vendor/lib/code.js");
+    let ran = world.run("--branch").succeeds();
+    assert!(!ran.stderr.contains(".env"), "{ran}");
+}
+
+#[test]
+fn a_link_out_of_the_project_comes_along_with_what_it_names() {
+    let world = with_secret("cat .env > \"$here/seen\"; echo MORE=2 >> .env");
+    let shared = world.project.path().parent().unwrap().join("shared.env");
+    fs::write(&shared, "SHARED=1\n").unwrap();
+    fs::remove_file(world.project.path().join(".env")).unwrap();
+    std::os::unix::fs::symlink("../shared.env", world.project.path().join(".env")).unwrap();
+    let ran = world.run("--branch").succeeds();
+    assert_eq!(world.noted("seen"), ["SHARED=1"]);
+    assert_eq!(fs::read_to_string(&shared).unwrap(), "SHARED=1\n");
+    says(&ran.stderr, ".env");
+}
+
+#[test]
+fn files_of_a_submodule_that_the_work_fetched_do_not_hinder_the_delivery() {
+    let world = repository(
+        CHECKED,
+        &format!(
+            "{NAMES_ITSELF}\ngit -c protocol.file.allow=always submodule --quiet update --init"
+        ),
+    );
+    let library = world.project.home().join("library");
+    let path = library.to_str().unwrap();
+    let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+    git(&format!("init --quiet {path}"));
+    fs::write(library.join("code.js"), "library\n").unwrap();
+    let inside = format!("-C {path} -c user.name=a -c user.email=a@localhost");
+    git(&format!("{inside} add code.js"));
+    git(&format!("{inside} commit --quiet --message=one"));
+    git(&format!(
+        "-c protocol.file.allow=always submodule --quiet add {path} lib"
+    ));
+    git("commit --quiet --message=lib");
+    world.run("--branch").succeeds();
+    assert_eq!(committed(&world), ["a.txt", "note.txt"]);
+    world.gatewright("merge r-test").succeeds();
+}
+
+#[test]
+fn uncommitted_work_that_a_filter_hides_is_in_no_commit() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let git = |words: &[&str]| world.project.git(words.iter().copied()).succeeds();
+    git(&["config", "filter.crypt.clean", "tr a-z n-za-m"]);
+    git(&["config", "filter.crypt.smudge", "tr a-z n-za-m"]);
+    world
+        .project
+        .write(".gitattributes", "*.sec filter=crypt\n");
+    world.project.write("k.sec", "secret\n");
+    // Git looks again at files that are as young as its index.
+    let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let file = fs::File::options()
+        .write(true)
+        .open(world.project.path().join("k.sec"));
+    file.unwrap().set_modified(hour_ago).unwrap();
+    git(&["add", ".gitattributes", "k.sec"]);
+    git(&["commit", "--quiet", "--message=sec"]);
+    // As it is in the index, it hinders nobody.
+    world.run("--branch --with-changes").succeeds();
+    world.project.write("k.sec", "changed\n");
+    let line = world
+        .line("--branch --with-changes")
+        .replace("r-test", "r-two");
+    let ran = world.gatewright(&line).exits(1);
+    says(&ran.stderr, "k.sec");
+    let line = world.line("--branch").replace("r-test", "r-three");
+    world.gatewright(&line).succeeds();
+    // No object has the text of the file.
+    let hash = git(&["hash-object", "--no-filters", "k.sec"]).stdout;
+    let found = world
+        .project
+        .at_home("git")
+        .args(["cat-file", "-e", hash.trim()])
+        .output();
+    assert!(!found.unwrap().status.success());
+}
