@@ -1,7 +1,7 @@
 //! Drives a run at the terminal: shows the progress, and prints the status at the end.
 
 use engine::{DeliveryState, Driver, RunId, Status};
-use runner::delivery;
+use runner::delivery::{self, DeliveryEnd};
 use runner::drive_options::DriveEnd;
 use runner::drive_options::DriveOptions;
 use runner::drive_run;
@@ -33,7 +33,10 @@ pub(crate) fn drive(
     if over && opened.run().dispatches.is_empty() {
         let left = DriveEnd::Over(engine::status(&opened.pipeline, opened.run()));
         // Its orchestrator may have been killed before it delivered the work.
-        delivery::deliver(&mut workspace, run)?;
+        let left = match delivery::deliver(&mut workspace, run, &options.stop)? {
+            DeliveryEnd::Stopped => DriveEnd::Stopped,
+            DeliveryEnd::Nothing | DeliveryEnd::Done(_) | DeliveryEnd::Failed(_) => left,
+        };
         return ended(output, &workspace.read(run)?, &left);
     }
     let before = stages_before(&workspace, &opened)?;
@@ -114,6 +117,10 @@ fn tell(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<(), Fa
                 views::line(why)
             ),
             Some(format!("`gatewright resume {run}` continues it")),
+        ),
+        DriveEnd::Stopped if engine::is_over(&opened.pipeline, opened.run()) => (
+            format!("{run} completed, and its delivery was stopped"),
+            Some(format!("`gatewright deliver {run}` delivers its work")),
         ),
         DriveEnd::Stopped => (
             format!("{run} stopped"),

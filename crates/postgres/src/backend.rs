@@ -337,7 +337,7 @@ impl Backend for Postgres {
         write::set_compiled(&self.link, source, compiled)
     }
 
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error> {
         collect::gc(&self.link, collect)
     }
 }

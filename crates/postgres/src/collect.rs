@@ -1,10 +1,11 @@
 //! Collection: deletes whole runs, then contents that no run holds.
 
+use engine::RunId;
 use store::parts::signed;
 use store::{Collect, Collected, Error};
 use tokio_postgres::types::Type;
 
-use crate::link::Link;
+use crate::link::{Link, Value};
 use crate::rows::unsigned;
 
 /// The most runs or contents that one statement deletes: nobody waits for more.
@@ -14,7 +15,7 @@ const RUNS: &str = "
     WITH chosen AS (
         SELECT id, version FROM gatewright.runs
         WHERE status IN ('completed', 'failed', 'cancelled') AND updated_at < $1 AND lease_holder IS NULL
-        LIMIT $2 FOR UPDATE SKIP LOCKED),
+        AND id <> ALL ($3) LIMIT $2 FOR UPDATE SKIP LOCKED),
     removed AS (DELETE FROM gatewright.runs r USING chosen c WHERE r.id = c.id RETURNING c.version)
     SELECT count(*) AS removed, coalesce(sum(version), 0)::bigint AS entries FROM removed";
 const CONTENTS: &str = "
@@ -30,11 +31,15 @@ const DEFINITIONS: &str = "
     removed AS (DELETE FROM gatewright.definitions d USING chosen WHERE d.hash = chosen.hash RETURNING 1)
     SELECT count(*) AS removed, 0::bigint AS entries FROM removed";
 
-pub(crate) fn gc(link: &Link, collect: &Collect) -> Result<Collected, Error> {
+pub(crate) fn gc(link: &Link, collect: &Collect<'_>) -> Result<Collected, Error> {
     let before = signed(collect.before.0);
-    let (runs, entries) = all(link, RUNS, before)?;
-    let (contents, _) = all(link, CONTENTS, before)?;
-    let (definitions, _) = all(link, DEFINITIONS, before)?;
+    let keep: Vec<&str> = collect.keep.iter().map(RunId::as_str).collect();
+    let keep: Value<'_> = (&keep, Type::TEXT_ARRAY);
+    let (before, most): (Value<'_>, Value<'_>) = ((&before, Type::INT8), (&MOST, Type::INT8));
+    let (runs, entries) = all(link, RUNS, &[before.clone(), most.clone(), keep])?;
+    let both = [before, most];
+    let (contents, _) = all(link, CONTENTS, &both)?;
+    let (definitions, _) = all(link, DEFINITIONS, &both)?;
     Ok(Collected {
         runs,
         entries,
@@ -44,14 +49,10 @@ pub(crate) fn gc(link: &Link, collect: &Collect) -> Result<Collected, Error> {
 }
 
 /// Deletes in small steps until nothing is left. Returns how many, and how many entries.
-fn all(link: &Link, statement: &str, before: i64) -> Result<(u64, u64), Error> {
+fn all(link: &Link, statement: &str, parameters: &[Value<'_>]) -> Result<(u64, u64), Error> {
     let (mut removed, mut entries) = (0, 0);
     loop {
-        let row = link.row(
-            "collect",
-            statement,
-            &[(&before, Type::INT8), (&MOST, Type::INT8)],
-        )?;
+        let row = link.row("collect", statement, parameters)?;
         let Some(row) = row else {
             return Ok((removed, entries));
         };

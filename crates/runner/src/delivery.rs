@@ -9,6 +9,7 @@ mod outward;
 mod texts;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{Definition, Deliver, Delivered, DeliveryState, EngineEvent, RunId, RunPlace, Status};
 use evidence::Project;
@@ -39,6 +40,8 @@ pub enum DeliveryEnd {
     Done(Delivered),
     /// It can be repeated.
     Failed(String),
+    /// A person stopped it, so it is still open.
+    Stopped,
 }
 
 /// What is to be handed over, and how.
@@ -91,13 +94,18 @@ pub fn candidates(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> 
     Ok(found)
 }
 
-/// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease.
-pub fn deliver(workspace: &mut Workspace<'_>, run: &RunId) -> Result<DeliveryEnd, Failure> {
+/// Delivers the work of a run, unless that is done. One process at a time does, under the run's lease. When the flag is
+/// set, what takes long is killed.
+pub fn deliver(
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    stop: &AtomicBool,
+) -> Result<DeliveryEnd, Failure> {
     let due = DueDelivery::of(workspace, run)?;
     match due.place {
         Some(_) => {
             let lease = Lease::take(workspace, run)?;
-            due.deliver(workspace, &lease)
+            due.deliver(workspace, &lease, stop)
         }
         None => {
             keep_ended(workspace, run)?;
@@ -111,10 +119,11 @@ pub(crate) fn deliver_under(
     workspace: &mut Workspace<'_>,
     lease: &Lease,
     run: &RunId,
+    stop: &AtomicBool,
 ) -> Result<DeliveryEnd, Failure> {
     let due = DueDelivery::of(workspace, run)?;
     match due.place {
-        Some(_) => due.deliver(workspace, lease),
+        Some(_) => due.deliver(workspace, lease, stop),
         None => {
             keep_work::keep_under(workspace, lease, run)?;
             Ok(settled(workspace, &due.opened))
@@ -142,13 +151,22 @@ impl DueDelivery {
         })
     }
 
-    fn deliver(self, workspace: &mut Workspace<'_>, lease: &Lease) -> Result<DeliveryEnd, Failure> {
+    fn deliver(
+        self,
+        workspace: &mut Workspace<'_>,
+        lease: &Lease,
+        stop: &AtomicBool,
+    ) -> Result<DeliveryEnd, Failure> {
         let Some(place) = &self.place else {
             return Ok(settled(workspace, &self.opened));
         };
         workspace.fence = Some(lease.fence);
-        let done = deliver_place(workspace, &self.opened, place, &self.plan);
-        let recorded = record(workspace, self.opened, done);
+        let done = deliver_place(workspace, &self.opened, place, &self.plan, stop);
+        // What a person stopped has not failed: it is as open as it was.
+        let recorded = match done {
+            Err(_) if stop.load(Ordering::Relaxed) => Ok(DeliveryEnd::Stopped),
+            done => record(workspace, self.opened, done),
+        };
         workspace.fence = None;
         recorded
     }
@@ -209,6 +227,7 @@ fn deliver_place(
     opened: &OpenRun,
     place: &RunPlace,
     plan: &DeliveryPlan,
+    stop: &AtomicBool,
 ) -> Result<Delivered, Failure> {
     let texts = Texts::of(workspace, opened)?;
     let (project, commit) = committed(workspace, opened, place, &texts)?;
@@ -224,6 +243,7 @@ fn deliver_place(
     let outward = Outward {
         folder: &project.root,
         environment: &workspace.context.environment,
+        stop,
     };
     if plan.remote.is_some() || plan.request().is_some() {
         let belongings = Belongings::of(workspace, opened);
@@ -295,6 +315,7 @@ fn record(
     engine_event::submit(workspace, opened, &event, None)?;
     match &end {
         DeliveryEnd::Failed(_) => undelivered::note_failed(&workspace.state, &run)?,
+        DeliveryEnd::Stopped => {}
         DeliveryEnd::Done(_) | DeliveryEnd::Nothing => {
             undelivered::note_settled(&workspace.state, &run);
         }

@@ -27,7 +27,7 @@ pub enum DriveEnd {
         until: Time,
         why: String,
     },
-    /// A signal stopped this process; `resume` continues the run.
+    /// A signal stopped this process; `resume` continues the run or its delivery.
     Stopped,
 }
 

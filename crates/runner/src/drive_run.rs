@@ -46,12 +46,15 @@ pub fn drive_under(
             if let Ok(Some(left)) = delivery::tell_left(workspace, run) {
                 watcher.remark(&left);
             }
-            delivery::deliver_under(workspace, lease, run)?
+            delivery::deliver_under(workspace, lease, run, &options.stop)?
         }
         DriveEnd::Waiting(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => DeliveryEnd::Nothing,
     };
     let opened = workspace.read(run)?;
     tell_delivery(&delivery, opened.run(), watcher);
+    if delivery == DeliveryEnd::Stopped {
+        return Ok(DriveEnd::Stopped);
+    }
     let status = match &left {
         DriveEnd::Waiting(why) => Status::Waiting(why.clone()),
         DriveEnd::Over(_) | DriveEnd::Limited { .. } | DriveEnd::Stopped => {
@@ -77,6 +80,9 @@ fn tell_delivery(delivery: &DeliveryEnd, run: &Run, watcher: &mut dyn Watcher) {
     let id = &run.id;
     match delivery {
         DeliveryEnd::Nothing => {}
+        DeliveryEnd::Stopped => watcher.remark(&format!(
+            "stopped: the run is done, and its work is not delivered yet; `gatewright deliver {id}` delivers it"
+        )),
         DeliveryEnd::Done(delivered) => watcher.remark(&handed_over(delivered, run)),
         DeliveryEnd::Failed(reason) => watcher.remark(&format!(
             "the run is done, but its work could not be delivered: {reason}; `gatewright deliver {id}` repeats it"

@@ -91,7 +91,8 @@ fn body(opened: &OpenRun, status: &Status, secrets: &[String]) -> Value {
     })
 }
 
-/// Why somebody must look at the run: what it waits for, or why its work is not delivered.
+/// Why somebody must look at the run: what it waits for, why it failed as the summary of a worker says it, or why its
+/// work is not delivered.
 pub(crate) fn reason(opened: &OpenRun, status: &Status) -> Option<String> {
     match status {
         Status::Waiting(why) => Some(why.clone()),
@@ -105,7 +106,11 @@ pub(crate) fn reason(opened: &OpenRun, status: &Status) -> Option<String> {
                 "its work is not delivered: {reason}; `gatewright deliver {run}` repeats it"
             ))
         }
-        Status::Queued | Status::Running | Status::Failed | Status::Cancelled => None,
+        Status::Failed | Status::Cancelled => {
+            let why = views::night::reason(&opened.pipeline, opened.run());
+            why.map(|why| why.raw().to_owned())
+        }
+        Status::Queued | Status::Running => None,
     }
 }
 

@@ -7,7 +7,8 @@ use engine::RunId;
 use evidence::{Project, Repository};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{ids, run_branch, undelivered};
+use runtime::{ids, lease_holder, run_branch, undelivered};
+use store::Backend as _;
 
 use crate::delivery;
 use crate::run_place::{self, Checkout, left_files};
@@ -16,8 +17,10 @@ use crate::run_place::{self, Checkout, left_files};
 pub fn collect(workspace: &mut Workspace<'_>) -> Result<Vec<RunId>, Failure> {
     let mut removed = Vec::new();
     for run in placed_runs(workspace) {
-        // One that cannot be removed does not keep the others.
-        if matches!(collect_one(workspace, &run), Ok(true)) {
+        // One that cannot be removed does not keep the others. What somebody delivers now needs its worktree.
+        if matches!(is_free(workspace, &run), Ok(true))
+            && matches!(collect_one(workspace, &run), Ok(true))
+        {
             removed.push(run);
         }
     }
@@ -33,6 +36,12 @@ fn placed_runs(workspace: &Workspace<'_>) -> Vec<RunId> {
     let is_fleet = workspace.context.fleet().is_some();
     runs.filter(|run| ids::is_of_fleet(run) == is_fleet)
         .collect()
+}
+
+/// Does no process drive the run or deliver its work?
+fn is_free(workspace: &Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
+    let held = workspace.store.lease(run)?;
+    Ok(held.is_none_or(|held| lease_holder::is_abandoned(&held)))
 }
 
 /// Removes the worktree of a run whose work the person has merged, and all that was kept for that.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use engine::RunId;
 use runtime::ids;
+use runtime::live_workers::folder;
 use runtime::state::{self, State};
 use rustix::fs::OFlags;
 
@@ -94,10 +95,6 @@ impl RunsFile {
         let lines = text.lines();
         lines.filter_map(|line| RunId::parse(line).ok()).collect()
     }
-}
-
-fn folder(state: &State) -> PathBuf {
-    state.folder().join("workers")
 }
 
 #[cfg(test)]

@@ -46,6 +46,7 @@ pub mod irreversible;
 pub mod lease_holder;
 pub mod left_by_runs;
 pub mod lint_paths;
+pub mod live_workers;
 pub mod lost_work;
 pub mod needed_programs;
 pub mod notify_target;

@@ -12,7 +12,7 @@ use crate::lease_holder;
 use crate::state::State;
 use crate::work_record::Record;
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{clock, rest, witness, worker_log, worker_output};
+use crate::{clock, live_workers, rest, witness, worker_log, worker_output};
 
 /// The signs of a run. `run` is as of `now`: see `workspace::as_of`.
 pub fn of(
@@ -47,6 +47,8 @@ pub fn owner(workspace: &Workspace<'_>, opened: &OpenRun) -> Owner {
     let run = as_of(&opened.pipeline, opened.run(), now);
     let liveness = of(workspace, opened, &run, now).map(|signs| Liveness::of(&signs));
     match liveness {
+        // A worker takes up what nobody drives, unless it is a run of a fleet.
+        Ok(Liveness::OwnerLost { .. }) if is_taken_up(workspace) => Owner::There,
         Ok(Liveness::OwnerLost { .. }) => Owner::Lost,
         Ok(
             Liveness::Live { .. }
@@ -58,6 +60,10 @@ pub fn owner(workspace: &Workspace<'_>, opened: &OpenRun) -> Owner {
         )
         | Err(_) => Owner::There,
     }
+}
+
+fn is_taken_up(workspace: &Workspace<'_>) -> bool {
+    workspace.store.fleet().is_none() && live_workers::count(&workspace.state) > 0
 }
 
 /// What those who are at work did last. The work that rests has nobody.

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use evidence::watched_process::{
@@ -38,6 +39,8 @@ pub enum SubprocessError {
     /// It could not be started or watched.
     NotStarted(String),
     TooLong(Duration),
+    /// The flag of the caller was set.
+    Stopped,
 }
 
 impl fmt::Display for SubprocessError {
@@ -48,6 +51,7 @@ impl fmt::Display for SubprocessError {
             Self::TooLong(timeout) => {
                 write!(f, "it did not end within {} seconds", timeout.as_secs())
             }
+            Self::Stopped => f.write_str("it was stopped"),
         }
     }
 }
@@ -58,6 +62,39 @@ pub fn run(
     input: &[u8],
     timeout: Duration,
 ) -> Result<FinishedProcess, SubprocessError> {
+    run_within(
+        command,
+        input,
+        Limits {
+            timeout,
+            stop: None,
+        },
+    )
+}
+
+/// The same for a command that a person may stop meanwhile, by setting this flag.
+pub fn run_stoppable(
+    command: &mut Command,
+    timeout: Duration,
+    stop: &AtomicBool,
+) -> Result<FinishedProcess, SubprocessError> {
+    let stop = Some(stop);
+    run_within(command, b"", Limits { timeout, stop })
+}
+
+/// When a command is killed with all of its children.
+#[derive(Clone, Copy)]
+struct Limits<'a> {
+    timeout: Duration,
+    stop: Option<&'a AtomicBool>,
+}
+
+fn run_within(
+    command: &mut Command,
+    input: &[u8],
+    limits: Limits<'_>,
+) -> Result<FinishedProcess, SubprocessError> {
+    let Limits { timeout, stop } = limits;
     let cannot = |cause: std::io::Error| SubprocessError::NotStarted(cause.to_string());
     let pipes = command
         .stdin(Stdio::piped())
@@ -72,7 +109,7 @@ pub fn run(
     })?;
     let limits = WatchLimits {
         deadline: Instant::now() + timeout,
-        stop: None,
+        stop,
         tick: TICK,
     };
     process.write_input(input);
@@ -83,7 +120,8 @@ pub fn run(
     });
     match waited.map_err(cannot)? {
         WaitResult::Ended => {}
-        WaitResult::TimedOut | WaitResult::Stopped | WaitResult::Broken(()) => {
+        WaitResult::Stopped => return Err(SubprocessError::Stopped),
+        WaitResult::TimedOut | WaitResult::Broken(()) => {
             return Err(SubprocessError::TooLong(timeout));
         }
     }
@@ -239,6 +277,16 @@ mod tests {
         let mut nowhere = Command::new("true");
         let trouble = run(nowhere.current_dir("/no/such/folder"), b"", short).unwrap_err();
         assert!(trouble.to_string().starts_with("it cannot start ("));
+    }
+
+    #[test]
+    fn a_person_stops_what_would_take_long_and_nothing_else() {
+        for (is_set, expected) in [(true, Err(SubprocessError::Stopped)), (false, Ok(true))] {
+            let stop = AtomicBool::new(is_set);
+            let script = if is_set { "sleep 600" } else { "true" };
+            let ran = run_stoppable(Command::new("sh").args(["-c", script]), LONG, &stop);
+            assert_eq!(ran.map(|it| it.success().is_ok()), expected);
+        }
     }
 
     #[test]

@@ -48,9 +48,11 @@ pub fn problems(sources: &Sources, pipeline: &Pipeline) -> Result<Vec<Problem>, 
             &templates,
             &format!("{MOST_SECONDS} seconds"),
         )]),
-        Err(error @ (SubprocessError::Missing | SubprocessError::NotStarted(_))) => {
-            Err(not_checked(error.to_string()))
-        }
+        Err(
+            error @ (SubprocessError::Missing
+            | SubprocessError::NotStarted(_)
+            | SubprocessError::Stopped),
+        ) => Err(not_checked(error.to_string())),
     }
 }
 

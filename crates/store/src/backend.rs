@@ -237,7 +237,7 @@ pub trait Backend: Send {
     fn put_content(&mut self, bytes: &[u8], at: Time) -> Result<Hash, Error>;
     fn put_compiled(&mut self, source: Hash, compiled: &Definition) -> Result<(), Error>;
     /// Deletes finished runs that are old enough, and contents that no run holds.
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error>;
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error>;
 
     /// The entry of each checkpoint; of equal names the later one counts.
     fn checkpoints(&self, run: &RunId) -> Result<BTreeMap<CheckpointName, u64>, Error> {

@@ -194,7 +194,7 @@ impl Backend for Handle {
         self.backend_mut().put_compiled(source, compiled)
     }
 
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error> {
         self.backend_mut().gc(collect)
     }
 }

@@ -250,14 +250,15 @@ impl State {
         Ok(kept.stored.clone())
     }
 
-    fn gc(&mut self, collect: &Collect) -> Collected {
+    fn gc(&mut self, collect: &Collect<'_>) -> Collected {
         let mut collected = Collected::default();
         self.runs.retain(|_, kept| {
             let over = matches!(
                 kept.status,
                 Status::Completed | Status::Failed | Status::Cancelled
             );
-            let goes = over && kept.updated_at < collect.before && kept.lease.held.is_none();
+            let is_kept = collect.keep.contains(&kept.stored.run.id) || kept.lease.held.is_some();
+            let goes = over && kept.updated_at < collect.before && !is_kept;
             if goes {
                 collected.runs += 1;
                 collected.entries += kept.stored.version;
@@ -466,7 +467,7 @@ impl Backend for Memory {
         Ok(())
     }
 
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error> {
         Ok(self.state_to_write().gc(collect))
     }
 }

@@ -47,9 +47,11 @@ pub struct Commit<'a> {
 
 /// What may be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collect {
+pub struct Collect<'a> {
     /// Runs that ended, and contents that nobody holds, before this time.
     pub before: Time,
+    /// Runs that stay, although they ended before.
+    pub keep: &'a [RunId],
     /// Also returns freed space to the disk, which rewrites the whole file.
     pub shrink: bool,
 }

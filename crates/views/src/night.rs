@@ -1,6 +1,6 @@
 //! What a worker did while nobody looked: the runs that are done, those that wait for a person, and those that failed.
 
-use engine::{Pipeline, Run, RunId, Seconds, Usage};
+use engine::{Pipeline, Run, RunId, Seconds, Standing, Usage};
 use serde_json::{Value, json};
 
 use crate::layout::{TextBuilder, cut};
@@ -104,8 +104,11 @@ pub struct Night {
     pub lasted: Seconds,
 }
 
-/// Why a run ended as it did: the last thing that led there.
+/// Why a run ended as it did: what the person said who cancelled it, else the last thing that led there.
 pub fn reason(pipeline: &Pipeline, run: &Run) -> Option<Untrusted> {
+    if let Standing::Cancelled { reason } = &run.standing {
+        return Some(Untrusted::new(reason));
+    }
     let lines = cause::in_short(pipeline, run, REASON_COLUMNS);
     lines
         .last()

@@ -27,6 +27,10 @@ pub struct QueueRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueReason {
     Worker,
+    /// So many workers are there, and all places of theirs are taken.
+    FreePlace {
+        live: u64,
+    },
     Driven {
         by: String,
     },
@@ -86,6 +90,10 @@ impl QueueReason {
     pub fn text(&self, now: Time) -> String {
         match self {
             Self::Worker => "waits for `gatewright worker`".to_owned(),
+            Self::FreePlace { live } => {
+                let workers = crate::words::count(*live, "worker");
+                format!("waits for a free place of {workers}")
+            }
             Self::Driven { by } => format!("at work: {by} drives it"),
             Self::Slot { by, runner } => {
                 format!("waits for a slot of {runner} ({by} drives it)")
@@ -156,6 +164,7 @@ impl QueueReason {
             | Self::Failed { .. } => Style::Bad,
             Self::Driven { .. } => Style::Good,
             Self::Worker
+            | Self::FreePlace { .. }
             | Self::FleetWorker { .. }
             | Self::Account(_)
             | Self::Cap { .. }
@@ -172,6 +181,7 @@ impl QueueReason {
     pub fn json(&self) -> Value {
         match self {
             Self::Worker => json!({ "for": "worker" }),
+            Self::FreePlace { live } => json!({ "for": "worker", "live_workers": live }),
             Self::Driven { by } => json!({ "for": "nothing", "driven_by": by }),
             Self::Slot { by, runner } => {
                 json!({ "for": "slot", "runner": runner, "driven_by": by })

@@ -5,7 +5,7 @@ use runner::delivery::{self, DeliveryEnd};
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::Workspace;
-use runtime::{find_run, person_only};
+use runtime::{find_run, person_only, signals};
 use serde_json::json;
 use views::Style;
 
@@ -35,7 +35,8 @@ impl Deliver {
         if let Ok(Some(left)) = delivery::tell_left(&mut workspace, &run) {
             output.say(&left);
         }
-        match delivery::deliver(&mut workspace, &run)? {
+        let stop = signals::watch()?;
+        match delivery::deliver(&mut workspace, &run, &stop)? {
             DeliveryEnd::Done(delivered) => {
                 let text = views::delivered(&delivered);
                 let json = json!({
@@ -53,6 +54,11 @@ impl Deliver {
                 output.say_in(Style::Bad, &line);
                 output.say(&format!("`gatewright deliver {run}` repeats it"));
                 Ok(Exit::No)
+            }
+            DeliveryEnd::Stopped => {
+                output.say(&format!("stopped: the work of {run} is not delivered yet"));
+                output.say(&format!("`gatewright deliver {run}` delivers it"));
+                Ok(Exit::Interrupted)
             }
             DeliveryEnd::Nothing => Err(Failure::refused(format!("{run} has nothing to deliver"))
                 .hint(format!("`gatewright status {run}` shows how it stands"))),

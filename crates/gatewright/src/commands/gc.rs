@@ -9,7 +9,9 @@ use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::person_only;
 use runtime::workspace::Workspace;
-use runtime::{check_environment, clock, duration, enrolment, find_run, lease_holder, unused_runs};
+use runtime::{
+    check_environment, clock, duration, enrolment, find_run, lease_holder, undelivered, unused_runs,
+};
 use serde_json::json;
 use store::{Backend, Claim, Collect, Collected, RunSummary};
 
@@ -28,43 +30,81 @@ pub(crate) struct Gc {
     dry_run: bool,
 }
 
+/// What a collection does with the runs that ended long enough ago.
+struct Collection {
+    before: Time,
+    going: Vec<RunSummary>,
+    /// Completed runs whose work is still to be delivered.
+    undelivered: Vec<RunId>,
+    /// Does a session hold one of those that go?
+    held: Held,
+}
+
 impl Gc {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
         let age = self.older_than.0.saturating_mul(1_000);
         let before = Time(clock::now().0.saturating_sub(age));
-        let (going, held) = going(context, before)?;
-        person_only::require_person(context, "gc", held)?;
+        let collection = Collection::at(context, before)?;
+        person_only::require_person(context, "gc", collection.held)?;
         if self.dry_run {
-            show(output, &going)
+            show(output, &collection)
         } else {
-            confirmed(context, &going)?;
-            collect(context, output, before)
+            confirmed(context, &collection.going)?;
+            collect(context, output, &collection)
         }
     }
 }
 
-/// The runs to delete, and whether a session holds one of them.
-fn going(context: &Context, before: Time) -> Result<(Vec<RunSummary>, Held), Failure> {
-    let Some(workspace) = Workspace::if_exists(context)? else {
-        return Ok((Vec::new(), Held::Nobody));
-    };
-    let mut going = workspace.store.runs(None)?;
-    going.retain(|run| !find_run::is_active(run) && run.updated_at < before);
-    let mut free = Vec::new();
-    for run in going {
-        let held = workspace.store.lease(&run.id)?;
-        if held.is_none_or(|held| lease_holder::is_abandoned(&held)) {
-            free.push(run);
+impl Collection {
+    fn at(context: &Context, before: Time) -> Result<Self, Failure> {
+        let mut collection = Self {
+            before,
+            going: Vec::new(),
+            undelivered: Vec::new(),
+            held: Held::Nobody,
+        };
+        let Some(mut workspace) = Workspace::if_exists(context)? else {
+            return Ok(collection);
+        };
+        let noted = undelivered::runs(&workspace.state);
+        let mut ended = workspace.store.runs(None)?;
+        ended.retain(|run| !find_run::is_active(run) && run.updated_at < before);
+        for run in ended {
+            let held = workspace.store.lease(&run.id)?;
+            if held.is_some_and(|held| !lease_holder::is_abandoned(&held)) {
+                continue;
+            }
+            if noted.contains(&run.id) && is_undelivered(&mut workspace, &run.id) {
+                collection.undelivered.push(run.id);
+                continue;
+            }
+            let stored = workspace.store.run(&run.id)?;
+            if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
+                collection.held = Held::Session;
+            }
+            collection.going.push(run);
         }
+        Ok(collection)
     }
-    let going = free;
-    for run in &going {
-        let stored = workspace.store.run(&run.id)?;
-        if stored.is_some_and(|stored| engine::held(&stored.run) == Held::Session) {
-            return Ok((going, Held::Session));
-        }
+
+    /// Why some runs stay, and how a person ends that.
+    fn told_kept(&self) -> Option<String> {
+        let kept: Vec<&str> = self.undelivered.iter().map(RunId::as_str).collect();
+        let runs = count(kept.len() as u64, "run", "runs");
+        (!kept.is_empty()).then(|| {
+            format!(
+                "keeps {runs} whose work is not delivered ({}): `gatewright deliver RUN` delivers it, \
+                 `gatewright merge RUN` takes it into your tree instead",
+                kept.join(", ")
+            )
+        })
     }
-    Ok((going, Held::Nobody))
+}
+
+/// Would a deletion take the last chance to deliver? A run that cannot be read is not kept for that.
+fn is_undelivered(workspace: &mut Workspace<'_>, run: &RunId) -> bool {
+    let opened = workspace.find(run).ok().flatten();
+    opened.is_some_and(|it| undelivered::of(&workspace.state, &it).is_some())
 }
 
 /// Deletes unreferenced contents without a question: nobody can miss them.
@@ -86,7 +126,8 @@ fn confirmed(context: &Context, going: &[RunSummary]) -> Result<(), Failure> {
     confirm::confirm(context, &question)
 }
 
-fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
+fn show(output: &mut Output, collection: &Collection) -> Result<Exit, Failure> {
+    let going = &collection.going;
     let ids: Vec<&str> = going.iter().map(|run| run.id.as_str()).collect();
     let text = match ids.as_slice() {
         [] => "no run is old enough to delete\n".to_owned(),
@@ -102,12 +143,20 @@ fn show(output: &mut Output, going: &[RunSummary]) -> Result<Exit, Failure> {
         "entries": entries,
         "contents": null,
         "definitions": null,
+        "undelivered": undelivered_json(collection),
     });
+    if let Some(kept) = collection.told_kept() {
+        output.say(&kept);
+    }
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
 }
 
-fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit, Failure> {
+fn collect(
+    context: &Context,
+    output: &mut Output,
+    collection: &Collection,
+) -> Result<Exit, Failure> {
     let mut workspace = Workspace::for_writing(context)?;
     let closed = unused_runs::close_all(&mut workspace)?;
     if closed > 0 {
@@ -121,7 +170,8 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
     let earlier = workspace.store.runs(None)?;
     release_abandoned(&mut workspace, &earlier)?;
     let collected = workspace.store.gc(&Collect {
-        before,
+        before: collection.before,
+        keep: &collection.undelivered,
         shrink: true,
     })?;
     let left: BTreeSet<RunId> = workspace
@@ -147,9 +197,17 @@ fn collect(context: &Context, output: &mut Output, before: Time) -> Result<Exit,
         "contents": collected.contents,
         "definitions": collected.definitions,
         "worktrees": worktrees,
+        "undelivered": undelivered_json(collection),
     });
+    if let Some(kept) = collection.told_kept() {
+        output.say(&kept);
+    }
     output.facts(|_| text, || json)?;
     Ok(Exit::Success)
+}
+
+fn undelivered_json(collection: &Collection) -> Vec<&str> {
+    collection.undelivered.iter().map(RunId::as_str).collect()
 }
 
 /// The store deletes no run that is held. A killed orchestrator cannot give its lease back.

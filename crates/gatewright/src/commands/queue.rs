@@ -13,7 +13,7 @@ use runtime::failure::Failure;
 use runtime::lease_holder;
 use runtime::queue_order::{QueueOrder, QueuePlace};
 use runtime::workspace::Workspace;
-use runtime::{clock, find_run, person_only, transact};
+use runtime::{clock, find_run, live_workers, person_only, transact};
 use store::Backend as _;
 use views::Untrusted;
 use views::queue::{QueueReason, QueueRow};
@@ -115,11 +115,14 @@ fn queued_run(workspace: &Workspace<'_>, word: &str) -> Result<RunId, Failure> {
 
 fn show(context: &Context, output: &mut Output) -> Result<Exit, Failure> {
     let now = clock::now();
-    let runs = match Workspace::if_exists(context)? {
-        Some(mut workspace) => queue::look(&mut workspace, now)?,
-        None => Vec::new(),
+    let (runs, live) = match Workspace::if_exists(context)? {
+        Some(mut workspace) => {
+            let runs = queue::look(&mut workspace, now)?;
+            (runs, live_workers::count(&workspace.state))
+        }
+        None => (Vec::new(), 0),
     };
-    let mut rows: Vec<QueueRow> = runs.iter().map(row).collect();
+    let mut rows: Vec<QueueRow> = runs.iter().map(|queued| row(queued, live)).collect();
     if fleet_link::has_joined(context) {
         rows.extend(of_fleet(context, output));
     }
@@ -198,24 +201,25 @@ fn fleet_row(queued: QueuedRow, place: usize) -> QueueRow {
     }
 }
 
-fn row(queued: &QueuedRun) -> QueueRow {
+fn row(queued: &QueuedRun, live: usize) -> QueueRow {
     let summary = &queued.summary;
     QueueRow {
         run: summary.id.clone(),
         status: summary.status.word(),
         task: Untrusted::new(&summary.task),
         project: Untrusted::new(&summary.worktree),
-        waits: reason_of(queued),
+        waits: reason_of(queued, live),
     }
 }
 
-/// The same, with why nobody could drive it.
-fn reason_of(queued: &QueuedRun) -> QueueReason {
+/// The same, with why nobody could drive it, and whether workers are there.
+fn reason_of(queued: &QueuedRun, live: usize) -> QueueReason {
     match (&queued.waits, &queued.failed) {
         (Waits::Worker, Some(failed)) => QueueReason::Failed {
             at: failed.at,
             why: Untrusted::new(&failed.why),
         },
+        (Waits::Worker, None) if live > 0 => QueueReason::FreePlace { live: live as u64 },
         _ => reason(&queued.waits),
     }
 }

@@ -23,6 +23,7 @@ use runner::queue::{self, Waits};
 use runner::untold_runs::UntoldRuns;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
+use runtime::facts::RunsReader;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::lease_holder;
@@ -146,6 +147,8 @@ struct DrivenRuns<'s> {
     awaits_a_time: bool,
     /// What it waits for while it drives nothing.
     idle: idle::Idle,
+    /// Counts what waits for a person, as the inbox shows it.
+    waiting: RunsReader,
     /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
     /// connection.
     group: Option<Group>,
@@ -166,6 +169,7 @@ impl<'s> DrivenRuns<'s> {
             left: BTreeMap::new(),
             awaits_a_time: false,
             idle: idle::Idle::default(),
+            waiting: RunsReader::default(),
             group: None,
             sender,
             heard,
@@ -189,7 +193,11 @@ impl<'s> DrivenRuns<'s> {
         let now = Instant::now();
         let capped = caps::reached(&workspace.state, clock::now())?.is_some();
         self.awaits_a_time = queue.iter().any(|it| awaits_a_time(&it.waits));
-        self.idle.look(&queue);
+        // Who drives runs says nothing of this.
+        if self.decided.is_empty() {
+            let waiting = self.waiting.count_waiting(&mut workspace, clock::now())?;
+            self.idle.look(&queue, waiting);
+        }
         let due = queue.into_iter().filter(|it| {
             let id = &it.summary.id;
             let is_left = self.left.get(id) == Some(&it.summary.version);

@@ -73,6 +73,8 @@ fn it_is_told_of_a_run_that_failed() {
     let noting = world.programs().join("noting");
     run(&world, &noting.display().to_string()).exits(1);
     assert_eq!(world.noted("knows"), ["r-test failed"]);
+    let reason = told(&world)[0]["reason"].clone();
+    says(reason.as_str().unwrap(), "crashed");
 }
 
 #[test]

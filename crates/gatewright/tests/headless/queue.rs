@@ -328,6 +328,52 @@ fn a_worker_ends_with_a_summary_of_what_became_of_each_run() {
     assert!(!nothing.stdout.contains("r-a"), "{nothing}");
 }
 
+#[test]
+fn while_a_worker_is_there_nobody_is_asked_to_start_one() {
+    let slow = r#"while [ ! -e "$here/go" ]; do sleep 0.05; done; echo "note $count" > note.txt"#;
+    let world = World::with(&asking(), slow);
+    for run in ["r-a", "r-b"] {
+        let line = on_branches(&world, &format!("--branch --task try --id {run}"));
+        world.gatewright(&line).succeeds();
+    }
+    let worker = world.begin("worker --runs 1");
+    until("both ask", || {
+        ["r-a", "r-b"]
+            .iter()
+            .all(|run| world.status(run) == "waiting")
+    });
+    let resumes = |ran: &Ran, run: &str| ran.stdout.contains(&format!("gatewright resume {run}"));
+    let answered = world.gatewright("answer r-a yes").succeeds();
+    assert!(!resumes(&answered, "r-a"), "{answered}");
+    until("it is at work", || !world.noted("starts").is_empty());
+    let answered = world.gatewright("answer r-b yes").succeeds();
+    assert!(!resumes(&answered, "r-b"), "{answered}");
+    let expected = json!({ "for": "worker", "live_workers": 1 });
+    assert_eq!(waits(&world, "r-b"), expected);
+    worker.interrupt();
+    worker.end().exits(130);
+    assert_eq!(waits(&world, "r-b"), json!({ "for": "worker" }));
+    assert!(resumes(&world.gatewright("next r-b"), "r-b"));
+}
+
+#[test]
+fn the_summary_has_the_reason_of_the_person_who_cancelled_a_run() {
+    let backoff = "retry = { max = 1, backoff = \"10m\" }\non.done";
+    let world = World::with(&ONE.replace("on.done", backoff), "exit 3");
+    queue(&world, "r-a");
+    let worker = world.begin("worker --once --json");
+    until("its fault is known", || {
+        !world.history_of("r-a", "ended").is_empty()
+    });
+    world
+        .person("cancel r-a --reason unwanted", "r-a\n")
+        .succeeds();
+    let ran = worker.end();
+    let night: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(night["counts"]["cancelled"], 1, "{ran}");
+    assert_eq!(night["runs"][0]["reason"], "unwanted", "{ran}");
+}
+
 /// A crash takes the summary with it, and the person still learns in the morning what the night came to.
 #[test]
 fn the_next_summary_tells_what_a_killed_worker_did() {

@@ -1,6 +1,8 @@
 //! Stopped, killed and driven twice: the run goes on where it was, and nothing is done twice.
 
+use super::delivery::{remote, stand_in};
 use super::fixture::{ONE, WRITES, World, says, until};
+use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
 use super::under_way::is_alive;
 
 /// Works until it is let go, and leaves what it must.
@@ -183,4 +185,71 @@ fn a_run_of_another_driver_is_not_resumed() {
     let ran = world.gatewright("resume r-hand").exits(1);
     says(&ran.stderr, "r-hand");
     assert!(world.starts().is_empty());
+}
+
+/// Hangs with a child of its own where it would make the request, until it is let go.
+const HANGS: &str = r#"
+case "$1 $2" in
+"pr view") exit 1 ;;
+"pr create")
+    sh -c 'while [ ! -e "$0/go" ]; do sleep 0.05; done' "$here" & echo $! > "$here/hangs.new"
+    mv "$here/hangs.new" "$here/hangs"; wait; echo https://host/pr/7 ;;
+esac"#;
+
+#[test]
+fn an_interrupt_ends_a_delivery_that_hangs_and_leaves_it_open() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    remote(&world);
+    stand_in(&world, "gh", HANGS);
+    let hangs = world.programs().join("hangs");
+    let queued = world.line("--deliver pull-request");
+    let queued = queued.replace("run pipeline.toml", "start pipeline.toml --queue");
+    world
+        .gatewright(&queued.replace("r-test", "r-night"))
+        .succeeds();
+    for (run, line) in [
+        ("r-night", "worker".to_owned()),
+        ("r-test", world.line("--deliver pull-request")),
+        ("r-test", "resume r-test".to_owned()),
+        ("r-test", "deliver r-test".to_owned()),
+    ] {
+        let under_way = world.begin(&line);
+        until("it hangs", || hangs.exists());
+        let child = world.noted("hangs").concat();
+        std::fs::remove_file(&hangs).unwrap();
+        under_way.interrupt();
+        let ran = under_way.end().exits(130);
+        let command = format!("`gatewright deliver {run}`");
+        says(&format!("{}{}", ran.stderr, ran.stdout), &command);
+        assert!(!is_alive(&child), "{line}\n{ran}");
+        assert_eq!(world.status(run), "completed");
+        assert!(
+            world.history_of(run, "delivery_failed").is_empty(),
+            "{line}"
+        );
+        let lacks = world.facts(&format!("status {run}"))["undelivered"].clone();
+        assert!(lacks.is_object(), "{line}: {lacks}");
+    }
+    let_go(&world);
+    world.gatewright("deliver r-test").succeeds();
+    world.gatewright("worker --once").succeeds();
+    for run in ["r-test", "r-night"] {
+        assert_eq!(world.history_of(run, "delivered").len(), 1, "{run}");
+    }
+}
+
+#[test]
+fn gc_keeps_the_worktree_from_which_a_run_is_delivered() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    remote(&world);
+    stand_in(&world, "gh", HANGS);
+    let under_way = world.begin(&world.line("--deliver pull-request"));
+    until("it hangs", || world.programs().join("hangs").exists());
+    world.person("gc", "").succeeds();
+    assert!(folder(&world, "r-test").exists());
+    let_go(&world);
+    under_way.end().succeeds();
+    assert_eq!(world.history("delivered").len(), 1);
+    world.person("gc", "").succeeds();
+    assert!(!folder(&world, "r-test").exists());
 }

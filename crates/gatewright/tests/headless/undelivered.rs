@@ -85,6 +85,10 @@ fn a_delivery_that_failed_in_the_night_is_told_in_the_morning() {
     asked.sort();
     assert_eq!(asked, [deliver("r-a"), deliver("r-b")]);
     assert_eq!(world.facts("list")["waiting_runs"], 2);
+    says(
+        &world.gatewright("worker --once").stderr,
+        "2 runs wait for you",
+    );
     assert!(world.facts("status r-a")["undelivered"]["reason"].is_string());
 
     log_in(&world);
@@ -351,4 +355,71 @@ fn where_no_run_can_be_merged_or_delivered_no_active_one_is_proposed() {
         let ran = world.gatewright(command).exits(3);
         assert!(!ran.stderr.contains("r-a"), "{ran}");
     }
+}
+
+#[test]
+fn gc_deletes_no_run_whose_work_is_still_to_be_delivered() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    for (run, more) in [
+        ("r-a", "--push nosuch"),
+        ("r-b", "--push nosuch"),
+        ("r-c", "--branch"),
+        ("r-d", "--push nosuch --deliver none"),
+    ] {
+        world.gatewright(&world.line(more).replace("r-test", run));
+    }
+    let announced = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(announced["ids"].as_array().map(Vec::len), Some(2));
+    let ran = world.person("gc --older-than 0s", "delete\n").succeeds();
+    for (run, code) in [("r-a", 0), ("r-b", 0), ("r-c", 3), ("r-d", 3)] {
+        world.gatewright(&format!("status {run}")).exits(code);
+    }
+    for named in [
+        "r-a",
+        "r-b",
+        "gatewright deliver RUN",
+        "gatewright merge RUN",
+    ] {
+        says(&format!("{}{}", ran.stdout, ran.stderr), named);
+    }
+    // Its remote is there at last, and the other is given up.
+    remote(&world);
+    let bare = world.project.home().join("remote.git");
+    world
+        .project
+        .git(["remote", "add", "nosuch", bare.to_str().unwrap()])
+        .succeeds();
+    world.gatewright("deliver r-a").succeeds();
+    world
+        .project
+        .git(["checkout", "--quiet", "--", "b.txt"])
+        .succeeds();
+    world.gatewright("merge r-b").succeeds();
+    let announced = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(announced["undelivered"], serde_json::json!([]));
+    world.person("gc --older-than 0s", "delete\n").succeeds();
+    for run in ["r-a", "r-b"] {
+        world.gatewright(&format!("status {run}")).exits(3);
+    }
+}
+
+#[test]
+fn a_program_that_is_missing_is_named_and_a_folder_that_is_gone_is_another_thing() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    remote(&world);
+    let own = "--deliver pull-request --request";
+    let line = world.line("--deliver pull-request");
+    let words = line
+        .split_whitespace()
+        .chain(["--request", "no-such-program {branch}"]);
+    let ran = world.project.run(words).exits(1);
+    says(&ran.stderr, "it is not installed; install it");
+    let script = "rm -rf \"$PWD\"; exit 1";
+    stand_in(&world, "glab", script);
+    let line = world
+        .line(&format!("{own} glab"))
+        .replace("r-test", "r-other");
+    let ran = world.gatewright(&line).exits(1);
+    says(&ran.stderr, "is gone");
+    assert!(!ran.stderr.contains("install it"), "{ran}");
 }

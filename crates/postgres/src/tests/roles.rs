@@ -40,6 +40,7 @@ fn whoever_drives_can_do_everything_but_rewrite_a_journal() {
     let collected = store
         .gc(&Collect {
             before,
+            keep: &[],
             shrink: false,
         })
         .unwrap();

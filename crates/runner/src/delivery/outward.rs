@@ -3,21 +3,22 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::RunBranch;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
-use runtime::subprocess;
+use runtime::subprocess::{self, SubprocessError};
 
 /// A push of a large repository takes a while.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
+/// The look for a request that was made before.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// The branch that a request is made against, if the person was on none.
 const DEFAULT_BASE: &str = "main";
-
-/// The longest report as an argument of a command; Linux takes 128 KiB. `glab` reads files only in new versions.
-const LONGEST_ARGUMENT: usize = 64 * 1024;
 
 /// The longest answer of a command that is kept.
 const LONGEST_ANSWER: usize = 300;
@@ -25,6 +26,8 @@ const LONGEST_ANSWER: usize = 300;
 pub(super) struct Outward<'a> {
     pub folder: &'a Path,
     pub environment: &'a Environment,
+    /// A person stops the delivery.
+    pub stop: &'a AtomicBool,
 }
 
 /// What a request to merge says.
@@ -131,7 +134,8 @@ impl Outward<'_> {
             &refspec,
         ];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        self.run(&format!("git push {remote}"), &words).map(drop)
+        self.run(&format!("git push {remote}"), &words, TIMEOUT)
+            .map(drop)
     }
 
     /// Makes the request, unless there is one, and returns what the command said: usually an address.
@@ -142,28 +146,27 @@ impl Outward<'_> {
         says: &RequestText<'_>,
     ) -> Result<String, Failure> {
         if let Some(words) = request.find(&branch.name)
-            && let Ok(found) = self.run(&first(&words), &words)
+            && let Ok(found) = self.run(&first(&words), &words, LOOK_TIMEOUT)
             && let Some(address) = request.found(&found)
         {
             return Ok(address);
         }
         let body = says.file.to_string_lossy();
-        let text = cut(says.report, LONGEST_ARGUMENT);
         let base = branch.from.as_deref().unwrap_or(DEFAULT_BASE);
         let places = [
             ("{branch}", branch.name.as_str()),
             ("{base}", base),
             ("{title}", says.title),
             ("{body}", &body),
-            ("{text}", text),
+            ("{text}", says.report),
         ];
         let words = request.make().into_iter();
         let words: Vec<String> = words.map(|word| filled(&word, &places)).collect();
-        let said = self.run(&first(&words), &words)?;
+        let said = self.run(&first(&words), &words, TIMEOUT)?;
         Ok(address(&said).unwrap_or_else(|| "made".to_owned()))
     }
 
-    fn run(&self, name: &str, words: &[String]) -> Result<String, Failure> {
+    fn run(&self, name: &str, words: &[String], timeout: Duration) -> Result<String, Failure> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(Failure::usage("the command for the request is empty").hint("name one"));
         };
@@ -175,16 +178,28 @@ impl Outward<'_> {
             command.env_remove(name);
         }
         let name = views::line(name);
-        let ended = subprocess::run(&mut command, b"", TIMEOUT).map_err(|error| {
-            Failure::environment(format!("`{name}` failed: {error}"))
-                .hint("install it, or deliver in another way")
-        })?;
+        let ended = subprocess::run_stoppable(&mut command, timeout, self.stop)
+            .map_err(|error| self.not_ended(&name, &error))?;
         match ended.success() {
             Ok(said) => Ok(self.safe(&said)),
             Err(why) => Err(Failure::environment(format!(
                 "`{name}` failed: {}",
                 self.safe(&why)
             ))),
+        }
+    }
+
+    fn not_ended(&self, name: &str, error: &SubprocessError) -> Failure {
+        let failed = Failure::environment(format!("`{name}` failed: {error}"));
+        match error {
+            SubprocessError::Missing => failed.hint("install it, or deliver in another way"),
+            SubprocessError::NotStarted(_) if !self.folder.is_dir() => {
+                let folder = views::line(&self.folder.to_string_lossy());
+                Failure::environment(format!("`{name}` failed: its folder {folder} is gone"))
+            }
+            SubprocessError::NotStarted(_)
+            | SubprocessError::TooLong(_)
+            | SubprocessError::Stopped => failed,
         }
     }
 
@@ -218,11 +233,6 @@ fn filled(word: &str, places: &[(&str, &str)]) -> String {
         }
     }
     out + rest
-}
-
-/// The beginning of a text, in whole characters.
-fn cut(text: &str, longest: usize) -> &str {
-    &text[..text.floor_char_boundary(longest)]
 }
 
 /// The address in the output of a command: the last one that it names, else its last line.

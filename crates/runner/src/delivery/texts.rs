@@ -1,6 +1,6 @@
 //! What a delivery says: the title, the message of the commit, and the report of the run.
 
-use engine::Run;
+use engine::{Run, RunId};
 use runtime::clock;
 use runtime::facts::RunReader;
 use runtime::failure::Failure;
@@ -12,6 +12,9 @@ pub(super) const TRAILER: &str = "Gatewright-Run";
 /// The longest report in a commit's message.
 const LONGEST_REPORT: usize = 16 * 1024;
 
+/// The longest text of a request. GitHub takes 65,536 characters, and an argument of a command has at most 128 KiB.
+const LONGEST_REQUEST: usize = 60_000;
+
 /// The longest title, which is a commit's subject.
 const LONGEST_TITLE: usize = 72;
 
@@ -19,7 +22,7 @@ const LONGEST_TITLE: usize = 72;
 pub(super) struct Texts {
     /// The first line of the task.
     pub title: String,
-    /// The report as Markdown, for a request to merge.
+    /// The report as Markdown, for a request to merge. A longer one is cut.
     pub report: String,
     /// The same in plain lines, for a commit.
     plain: String,
@@ -32,7 +35,7 @@ impl Texts {
         let report = reader.report(workspace, opened, clock::now())?;
         Ok(Self {
             title: title(opened.run()),
-            report: report.markdown(),
+            report: of_request(report.markdown(), &opened.run().id),
             plain: report.commit_text(),
         })
     }
@@ -103,6 +106,16 @@ fn plain_lines(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// What a request can hold of a report, and where all of it is.
+fn of_request(report: String, run: &RunId) -> String {
+    if report.len() <= LONGEST_REQUEST {
+        return report;
+    }
+    let rest = format!("\n\n… This report is cut: `gatewright show {run}` has all of it.\n");
+    let cut = &report[..report.floor_char_boundary(LONGEST_REQUEST - rest.len())];
+    format!("{}{rest}", cut.trim_end())
+}
+
 fn shortened(report: &str) -> String {
     if report.len() <= LONGEST_REPORT {
         return report.to_owned();
@@ -114,6 +127,17 @@ fn shortened(report: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_that_no_request_can_hold_is_cut_and_says_where_all_of_it_is() {
+        let run = RunId::parse("r-1").unwrap();
+        let cut = of_request("ü".repeat(LONGEST_REQUEST), &run);
+        assert!(cut.len() <= LONGEST_REQUEST && cut.len() > LONGEST_REQUEST - 200);
+        let last = cut.lines().next_back().unwrap();
+        assert!(last.contains("`gatewright show r-1`"), "{last}");
+        let whole = "x".repeat(LONGEST_REQUEST);
+        assert_eq!(of_request(whole.clone(), &run), whole);
+    }
 
     #[test]
     fn a_message_has_the_task_once_and_no_line_that_git_takes_for_a_comment() {

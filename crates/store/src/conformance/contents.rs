@@ -188,16 +188,17 @@ pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Check
     let over = TestRun::new("r-over")?;
     let running = TestRun::new("r-running")?;
     let held = TestRun::new("r-held")?;
+    let kept_over = TestRun::new("r-kept")?;
     let mut other = TestRun::new("r-other")?;
     other.files = Files::single("other.toml", b"");
-    for test_run in [&over, &running, &held, &other] {
+    for test_run in [&over, &running, &held, &kept_over, &other] {
         test_run.begin(&mut *open())?;
     }
     let old = open().put_content(b"nobody's", Time(1))?;
     let young = open().put_content(b"young", Time(9_000))?;
     let kept = open().put_content(b"named by a run", Time(1))?;
     running.add(&mut *open(), 1, &[captured(kept)?])?;
-    for test_run in [&over, &held, &other] {
+    for test_run in [&over, &held, &kept_over, &other] {
         test_run.add(&mut *open(), 1, &[cancelled()])?;
     }
     let acquire = Claim::Acquire {
@@ -210,6 +211,7 @@ pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Check
     let collect = |before| {
         open().gc(&Collect {
             before: Time(before),
+            keep: std::slice::from_ref(&kept_over.id),
             shrink: before == 5_000,
         })
     };
@@ -232,6 +234,7 @@ pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Check
         (&over, false),
         (&running, true),
         (&held, true),
+        (&kept_over, true),
         (&other, false),
     ] {
         assert_eq!(open().run(&one.id)?.is_some(), there, "{}", one.id);

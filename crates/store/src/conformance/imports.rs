@@ -36,6 +36,7 @@ pub(super) fn a_run_is_imported_once_and_whole(open: Open<'_>) -> Checked {
     assert!(matches!(exists, Err(Error::RunExists { .. })), "{exists:?}");
     open().gc(&Collect {
         before: Time(1_000_000),
+        keep: &[],
         shrink: false,
     })?;
     assert_eq!(open().run(&test_run.id)?, None);

@@ -33,7 +33,7 @@ const CHOOSE: &str = "
     INSERT INTO removals SELECT number FROM runs
     WHERE status IN ('completed', 'failed', 'cancelled') AND updated_at < ?1
     AND NOT EXISTS (SELECT 1 FROM leases WHERE run = runs.number AND holder IS NOT NULL)
-    LIMIT ?2";
+    AND instr(?3, ' ' || id || ' ') = 0 LIMIT ?2";
 const CHOSEN: &str = "SELECT number, id FROM runs WHERE number IN (SELECT run FROM removals)";
 const REMOVE_LINES: &str = "DELETE FROM entries WHERE place BETWEEN ?1 AND ?2";
 const REMOVE_RUNS: &str = "DELETE FROM runs WHERE number IN (SELECT run FROM removals)";
@@ -46,7 +46,7 @@ const REMOVE_DEFINITIONS: &str = "
     DELETE FROM definitions WHERE number NOT IN (SELECT definition FROM runs)";
 
 /// Deletes in small steps, each a transaction of its own. Other writers come between two of them.
-pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Error> {
+pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect<'_>) -> Result<Collected, Error> {
     let mut collected = Collected::default();
     while runs(sqlite, collect, &mut collected)? == MOST_RUNS {
         thread::sleep(TURN);
@@ -59,10 +59,19 @@ pub(super) fn gc(sqlite: &mut Sqlite, collect: &Collect) -> Result<Collected, Er
 }
 
 /// Deletes some runs, and returns how many.
-fn runs(sqlite: &mut Sqlite, collect: &Collect, collected: &mut Collected) -> Result<u64, Error> {
+fn runs(
+    sqlite: &mut Sqlite,
+    collect: &Collect<'_>,
+    collected: &mut Collected,
+) -> Result<u64, Error> {
     let writing = WriteTransaction::begin(sqlite)?;
     let table = writing.table();
-    table.execute(CHOOSE, params![signed(collect.before.0), signed(MOST_RUNS)])?;
+    // No id has a space in it.
+    let keep: String = collect.keep.iter().map(|run| format!(" {run} ")).collect();
+    table.execute(
+        CHOOSE,
+        params![signed(collect.before.0), signed(MOST_RUNS), keep],
+    )?;
     let chosen = chosen(&writing)?;
     let mut entries = 0;
     for (number, _) in &chosen {
@@ -88,7 +97,7 @@ fn runs(sqlite: &mut Sqlite, collect: &Collect, collected: &mut Collected) -> Re
 /// Deletes some contents that no run holds, and the definitions without runs.
 fn contents(
     sqlite: &mut Sqlite,
-    collect: &Collect,
+    collect: &Collect<'_>,
     collected: &mut Collected,
 ) -> Result<u64, Error> {
     let writing = WriteTransaction::begin(sqlite)?;
@@ -121,7 +130,7 @@ fn each(runs: &[RunId], act: impl Fn(&RunId) -> Result<(), Error>) -> Result<(),
 }
 
 /// Empties the log and, on request, returns freed space if there is much of it.
-fn tidy(sqlite: &Sqlite, collect: &Collect) -> Result<(), Error> {
+fn tidy(sqlite: &Sqlite, collect: &Collect<'_>) -> Result<(), Error> {
     let _turn = WriterLock::wait(&sqlite.folder, sqlite.writer_timeout)?;
     let fault = |error| sqlite.folder.fault("tidy up", error);
     let run = |statement: &str| sqlite.connection.query_row(statement, [], |_| Ok(()));

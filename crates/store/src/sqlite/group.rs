@@ -403,7 +403,7 @@ impl Backend for Group {
             .write_alone(|sqlite| sqlite.put_compiled(source, compiled))
     }
 
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error> {
         self.shared.write_alone(|sqlite| sqlite.gc(collect))
     }
 }

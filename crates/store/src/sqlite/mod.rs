@@ -323,7 +323,7 @@ impl Backend for Sqlite {
         writing.commit().map(drop)
     }
 
-    fn gc(&mut self, collect: &Collect) -> Result<Collected, Error> {
+    fn gc(&mut self, collect: &Collect<'_>) -> Result<Collected, Error> {
         gc::gc(self, collect)
     }
 }

@@ -16,14 +16,15 @@ enum IdleReason {
     Nothing,
     /// The first run that is due by itself, and when.
     At(Time, RunId),
-    /// The number of runs that wait for a person.
+    /// The number of runs that wait for a person: questions and undelivered work.
     Persons(usize),
     /// It waits for a service, another process or a later try, and has said so.
     Other,
 }
 
 impl Idle {
-    pub(super) fn look(&mut self, queue: &[QueuedRun]) {
+    /// So many runs wait for a person.
+    pub(super) fn look(&mut self, queue: &[QueuedRun], waiting: usize) {
         let due = queue.iter().filter_map(|it| match &it.waits {
             Waits::Until(time) | Waits::Held { until: time, .. } => {
                 Some((*time, it.summary.id.clone()))
@@ -36,12 +37,10 @@ impl Idle {
             | Waits::Rest(_)
             | Waits::Person(_) => None,
         });
-        let is_person = |it: &&QueuedRun| matches!(it.waits, Waits::Person(_));
-        let persons = queue.iter().filter(is_person).count();
         self.found = match due.min() {
             Some((time, run)) => IdleReason::At(time, run),
+            None if waiting > 0 => IdleReason::Persons(waiting),
             None if queue.is_empty() => IdleReason::Nothing,
-            None if persons > 0 => IdleReason::Persons(persons),
             None => IdleReason::Other,
         };
     }

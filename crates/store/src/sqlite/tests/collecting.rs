@@ -40,6 +40,7 @@ fn no_transaction_deletes_more_than_a_few_runs() {
     store.connection.commit_hook(Some(end)).unwrap();
     let collect = Collect {
         before: Time(u64::MAX),
+        keep: &[],
         shrink: true,
     };
     let Collected { runs, .. } = store.gc(&collect).unwrap();

@@ -323,6 +323,7 @@ fn collecting_takes_the_head_file_and_gives_room_back() {
         .open()
         .gc(&Collect {
             before: Time(u64::MAX),
+            keep: &[],
             shrink: true,
         })
         .unwrap();
