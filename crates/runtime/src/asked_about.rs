@@ -29,12 +29,7 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
         .and_then(|settings| settings.not_before);
     let view = view.with_undelivered(undelivered::of(&workspace.state, opened));
     let view = view.with_start_time(not_before, clock::now());
-    let mut contents = BTreeMap::new();
-    for hash in view.asked_about() {
-        if let Some(bytes) = workspace.store.content(hash)? {
-            contents.insert(hash, String::from_utf8_lossy(&bytes).into_owned());
-        }
-    }
+    let view = with_contents(workspace, view)?;
     let is_asked = legal
         .iter()
         .any(|next| matches!(next, Next::Answer { .. } | Next::Finish));
@@ -42,7 +37,7 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
     let change = is_asked.then(|| change_report::of(workspace, opened));
     let change = change.and_then(Result::ok).and_then(Result::ok);
     let change = change.map(ChangeReport::of_the_run_alone);
-    let view = view.with_contents(&contents).with_change(change);
+    let view = view.with_change(change);
     let asked = engine::asked(&opened.pipeline, &run);
     // Questions that cannot be read are shown as they were written.
     let questions = answers::questions(workspace, opened).ok().flatten();
@@ -50,4 +45,18 @@ pub fn next(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<NextView, Fai
         Some(((field, _), questions)) => view.with_questions(&field.artifact, questions),
         None => view,
     })
+}
+
+/// The same with the text of what a person is asked about.
+pub(crate) fn with_contents(
+    workspace: &Workspace<'_>,
+    view: NextView,
+) -> Result<NextView, Failure> {
+    let mut contents = BTreeMap::new();
+    for hash in view.asked_about() {
+        if let Some(bytes) = workspace.store.content(hash)? {
+            contents.insert(hash, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    Ok(view.with_contents(&contents))
 }

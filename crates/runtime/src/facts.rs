@@ -11,13 +11,16 @@ use engine::{Hash, Mode, Pipeline, Run, RunId, Seconds, StageName, Status, Time}
 use store::{Backend as _, RunSummary, ShippedSummary};
 use views::facts::{Inbox, InboxEntry, Liveness, QUIET_AFTER, QuietReason, Timeline};
 use views::list::{Integrity, RowDepth, RunRow};
+use views::next::NextView;
 use views::report::ReportView;
 use views::status::{JournalFacts, StatusView};
 use views::{Freshness, RunContext, Untrusted};
 
 use crate::failure::{Failure, FailureKind};
 use crate::workspace::{OpenRun, Workspace, as_of};
-use crate::{answers, drive_settings, find_run, lease_holder, signs, undelivered, work_change};
+use crate::{
+    answers, asked_about, drive_settings, find_run, lease_holder, signs, undelivered, work_change,
+};
 
 /// A report tells of so many of the latest pieces of work how much they changed.
 const MOST_CHANGES: usize = 200;
@@ -305,11 +308,11 @@ impl RunReader {
         self.catch_up(workspace, opened)?;
         let run = as_of(&opened.pipeline, opened.run(), now);
         let signs = signs::of(workspace, opened, &run, now)?;
-        let asks = waits(opened, now).then(|| entry(workspace, opened, now));
+        let asks = waits(opened, now).then(|| read_entry(workspace, opened, now));
         Ok(present(opened, now)
             .with_liveness(Liveness::of(&signs))
             .with_rest(signs.rest)
-            .with_inbox(asks)
+            .with_inbox(asks.transpose()?)
             .with_rehearsal(drive_settings::is_rehearsal(&workspace.state, &run))
             .with_undelivered(undelivered::of(&workspace.state, opened))
             .with_journal(&opened.pipeline, &run, &self.timeline, opened.stored.head)
@@ -418,6 +421,7 @@ fn entry_aside(summary: &RunSummary, why: &str, now: Time) -> InboxEntry {
         age: now.since(summary.updated_at),
         asks: Untrusted::new(format!("set aside: {why}")),
         questions: Vec::new(),
+        about: Vec::new(),
         commands: vec![format!("gatewright resume {}", summary.id)],
         shown_by: "gatewright queue".to_owned(),
     }
@@ -441,6 +445,7 @@ fn waiting_elsewhere(workspace: &Workspace<'_>, now: Time) -> Result<Vec<InboxEn
             age: now.since(summary.updated_at),
             asks: Untrusted::new(format!("on {name}: {reason}")),
             questions: Vec::new(),
+            about: Vec::new(),
             commands: vec![shown_by.clone()],
             shown_by,
         });
@@ -497,6 +502,26 @@ fn waits_undelivered(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<bool
 
 /// What the run asks, as `next` shows it, with the questions of a worker.
 fn entry(workspace: &Workspace<'_>, opened: &OpenRun, now: Time) -> InboxEntry {
+    let next = asked(workspace, opened, now);
+    entry_of(opened, &next, now)
+}
+
+/// The same with the text of what it is about.
+fn read_entry(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    now: Time,
+) -> Result<InboxEntry, Failure> {
+    let next = asked_about::with_contents(workspace, asked(workspace, opened, now))?;
+    Ok(entry_of(opened, &next, now))
+}
+
+fn entry_of(opened: &OpenRun, next: &NextView, now: Time) -> InboxEntry {
+    let run = as_of(&opened.pipeline, opened.run(), now);
+    InboxEntry::new(&opened.pipeline, &run, next, &opened.stored.home, now)
+}
+
+fn asked(workspace: &Workspace<'_>, opened: &OpenRun, now: Time) -> NextView {
     let run = as_of(&opened.pipeline, opened.run(), now);
     let legal = engine::next(&opened.pipeline, &run);
     let next = views::next(&opened.pipeline, &run, &legal);
@@ -504,11 +529,10 @@ fn entry(workspace: &Workspace<'_>, opened: &OpenRun, now: Time) -> InboxEntry {
     let asked = engine::asked(&opened.pipeline, &run);
     // Questions that cannot be read are shown by `next`, as they were written.
     let questions = answers::questions(workspace, opened).ok().flatten();
-    let next = match asked.zip(questions) {
+    match asked.zip(questions) {
         Some(((field, _), questions)) => next.with_questions(&field.artifact, questions),
         None => next,
-    };
-    InboxEntry::new(&opened.pipeline, &run, &next, &opened.stored.home, now)
+    }
 }
 
 /// What can be shown of a run that cannot be read. What is wrong with all runs is an error.

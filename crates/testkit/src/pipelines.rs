@@ -79,6 +79,51 @@ on.done = "complete"
 end = "completed"
 "#;
 
+/// Two review twice what one writes and fixes; then a person decides.
+pub const PANEL: &str = r#"
+name  = "panel"
+about = "Have a note reviewed by two."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[artifacts.ra]
+path    = "ra.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes"] }
+
+[artifacts.rb]
+path    = "rb.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes"] }
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note"]
+on.done = "reviewing"
+
+[stages.reviewing]
+review = "writer"
+panel  = [{ agent = "ca", leaves = "ra" }, { agent = "cb", leaves = "rb" }]
+rounds = 2
+fixes  = ["note"]
+on.approved = "complete"
+on.exceeded = "deciding"
+
+[stages.deciding]
+ask     = "They do not agree. Go on?"
+on.yes  = "complete"
+on.stop = "stopped"
+
+[stages.complete]
+end = "completed"
+
+[stages.stopped]
+end = "failed"
+"#;
+
 /// One agent, which the script `worker.sh` plays.
 pub const SCRIPTED: &str = r#"
 name  = "scripted"

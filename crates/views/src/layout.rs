@@ -133,9 +133,14 @@ impl TextBuilder {
     /// Text of several lines, each indented, none wrapped: output is read as it was written.
     pub(crate) fn block(&mut self, indent: usize, style: Style, text: &str) {
         for line in text.lines() {
-            let line = self.paint.on(style, line);
-            self.push(&format!("{}{line}", " ".repeat(indent)));
+            self.indented(indent, style, line);
         }
+    }
+
+    /// One line of such a text.
+    pub(crate) fn indented(&mut self, indent: usize, style: Style, line: &str) {
+        let line = self.paint.on(style, line);
+        self.push(&format!("{}{line}", " ".repeat(indent)));
     }
 
     pub(crate) fn finish(self) -> String {

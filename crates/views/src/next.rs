@@ -1,8 +1,10 @@
 //! What may legally happen now, who does it, and what to type.
 
 mod asked_about;
+mod last_round;
 mod questions;
 mod render;
+mod shown_artifact;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +28,7 @@ use crate::time::moment;
 use crate::undelivered::Undelivered;
 use crate::words;
 pub(crate) use questions::{json as question_json, show as show_questions};
+pub use shown_artifact::{ShownArtifact, ShownReview, ShownText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextView {
@@ -46,17 +49,6 @@ pub struct NextView {
     /// Until when nobody works on it, where somebody has looked.
     pub rest: Option<Rest>,
     pub actions: Vec<NextAction>,
-}
-
-/// An artifact that a person sees before they answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShownArtifact {
-    pub name: ArtifactName,
-    pub content: Hash,
-    /// What to type to see all of it.
-    pub shown_by: String,
-    /// Absent where nobody has read it.
-    pub text: Option<Untrusted>,
 }
 
 /// One legal next thing.
@@ -146,13 +138,13 @@ pub fn next_by(pipeline: &Pipeline, run: &Run, legal: &[Next], owner: Owner) -> 
 impl NextView {
     /// The contents that a person is asked about.
     pub fn asked_about(&self) -> impl Iterator<Item = Hash> {
-        self.about.iter().map(|shown| shown.content)
+        self.about.iter().filter_map(|shown| shown.content)
     }
 
     /// The same with these contents.
     pub fn with_contents(mut self, contents: &BTreeMap<Hash, String>) -> Self {
         for shown in &mut self.about {
-            shown.text = contents.get(&shown.content).map(Untrusted::new);
+            shown.read(contents);
         }
         self
     }
@@ -178,9 +170,10 @@ impl NextView {
     }
 
     /// The same with the questions that a worker wrote into this artifact: they are listed, and the artifact
-    /// itself need not be shown.
+    /// itself need not be shown, unless it is a review.
     pub fn with_questions(mut self, artifact: &ArtifactName, questions: Vec<Question>) -> Self {
-        self.about.retain(|shown| shown.name != *artifact);
+        let is_shown = |it: &ShownArtifact| it.name != *artifact || it.review.is_some();
+        self.about.retain(is_shown);
         let answers = questions.iter().map(|question| {
             let given = engine::shell_words(&[format!("{}=TEXT", question.id)]);
             format!(" --answer {}", crate::safe::line(&given))

@@ -1,5 +1,6 @@
 //! Tables and stories: what every view shows of one pipeline that has every kind of stage.
 
+mod asked_about;
 mod briefings;
 mod causes;
 mod chart_pictures;

@@ -1,9 +1,10 @@
 //! Forms for acts: what a person may choose now, and what to type instead.
 
-use engine::{Choice, Next, Outcome, Question, RunId, StageName};
+use engine::{Choice, Next, Outcome, Question, Run, RunId, StageName};
 use maud::{Markup, html};
 use runtime::workspace::OpenRun;
 use views::facts::InboxEntry;
+use views::next::{ShownArtifact, ShownText};
 
 use crate::bits;
 use crate::reading::{Acting, Reading};
@@ -17,7 +18,7 @@ pub(crate) fn asked(reading: &Reading<'_>, entry: &InboxEntry, opened: Option<&O
     let legal = opened.map(|opened| engine::next(&opened.pipeline, opened.run()));
     html! {
         p.asks { (entry.asks.block()) }
-        @if let (Some(opened), Some(legal)) = (opened, &legal) { (look_first(reading, opened, legal)) }
+        @if let Some(opened) = opened { (look_first(reading, opened, &entry.about)) }
         @if let (Some(legal), Acting::WithCode) = (&legal, acting) {
             @for next in legal { (form(&entry.run, &entry.stage, next, &entry.questions)) }
         } @else if !entry.questions.is_empty() {
@@ -30,17 +31,31 @@ pub(crate) fn asked(reading: &Reading<'_>, entry: &InboxEntry, opened: Option<&O
     }
 }
 
-/// What the question is about: the artifacts that led to it, and the change.
-fn look_first(reading: &Reading<'_>, opened: &OpenRun, legal: &[Next]) -> Markup {
+/// What the question is about: the artifacts that led to it, what reviewers said in theirs, and the change.
+fn look_first(reading: &Reading<'_>, opened: &OpenRun, about: &[ShownArtifact]) -> Markup {
     let run = opened.run();
-    let about = views::next(&opened.pipeline, run, legal).about;
     let link = |path: String| reading.base.to(&format!("run/{}/{path}", run.id));
     html! {
         p.look { "Look first: "
-            @for artifact in &about {
-                a href=(link(format!("artifact/{}", artifact.name))) { (artifact.name) } " · "
+            @for artifact in about {
+                a href=(link(format!("artifact/{}", artifact.name))) { (artifact.title()) } " · "
             }
             a href=(link("diff".to_owned())) { "what it changed" }
+        }
+        @for artifact in about { (review(run, artifact)) }
+    }
+}
+
+/// What a reviewer said, where somebody has read it. Who objects is open.
+fn review(run: &Run, artifact: &ShownArtifact) -> Markup {
+    let is_read = artifact.text != ShownText::Unread;
+    let review = artifact.review.as_ref().filter(|_| is_read);
+    html! {
+        @if let Some(review) = review {
+            details open[review.verdict != Outcome::Approved] id=(format!("said-{}-{}", run.id, artifact.name)) {
+                summary { (artifact.title()) }
+                pre.output { @for (_, line) in artifact.lines() { (line) "\n" } }
+            }
         }
     }
 }

@@ -4,7 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::fixture::{World, says};
+use testkit::pipelines::PANEL;
+use testkit::terminal::Terminal;
+
+use super::fixture::{PROGRAM, World, says};
 
 /// One writes, the commands check, one looks at it, and a person decides.
 const REVIEWED: &str = r#"
@@ -49,6 +52,14 @@ const WORKS: &str = r#"
 case $GATEWRIGHT_AGENT in
 writer) echo "hello world" >> code.txt; echo new > other.txt; eval "$EXTRA" ;;
 critic) echo '{ "status": "approved" }' > review.json ;;
+esac"#;
+
+/// `ca` always objects, and `cb` says what `$CB` says.
+const PANEL_WORKS: &str = r#"
+case $GATEWRIGHT_AGENT in
+writer) echo "note $count" > note.txt ;;
+ca) echo '{ "status": "needs_changes", "findings": ["the key is in the log", "'"$MORE"'"], "count": '$count' }' > ra.json ;;
+cb) echo '{ "status": "CB", "findings": ["a test is missing"], "count": '$count' }' > rb.json ;;
 esac"#;
 
 fn world(script: &str) -> World {
@@ -154,10 +165,91 @@ fn a_question_shows_what_it_asks_about() {
 
 #[test]
 fn without_git_nothing_is_compared_and_the_run_goes_on() {
-    let world = World::new(testkit::Project::new(super::fixture::PROGRAM), WORKS);
+    let world = World::new(testkit::Project::new(PROGRAM), WORKS);
     world.pipeline(REVIEWED);
     world.project.write("code.txt", "first\n");
     world.run("").exits(6);
     assert_eq!(world.facts("next r-test")["change"], Value::Null);
     says(&world.gatewright("diff r-test").exits(1).stderr, "git");
+}
+
+#[test]
+fn a_question_after_a_review_shows_what_each_reviewer_said() {
+    let world = World::with(PANEL, &PANEL_WORKS.replace("CB", "approved"));
+    world.run("").exits(6);
+    let shown = |text: &str| {
+        let objects = text.find("ra, from 'ca' (needs_changes):");
+        let approves = text.find("rb, from 'cb' (approved):");
+        assert!(objects.is_some() && objects < approves, "{text}");
+        says(text, "the key is in the log");
+    };
+    for line in ["next r-test", "answer r-test"] {
+        shown(&world.gatewright(line).succeeds().stdout);
+    }
+    let next = world.facts("next r-test");
+    let about = next["about"].as_array().unwrap();
+    let said: Vec<_> = about
+        .iter()
+        .map(|it| (it["reviewer"].as_str(), it["verdict"].as_str()))
+        .collect();
+    let ca = (Some("ca"), Some("needs_changes"));
+    assert_eq!(said, [ca, (Some("cb"), Some("approved"))], "{next}");
+    let inbox = world.gatewright("inbox").succeeds().stdout;
+    says(&inbox, "ra, from 'ca' (needs_changes)");
+    // At the prompt of a terminal, too.
+    let ran = world.person("resume r-test", "stop\n");
+    shown(&ran.stdout);
+    assert_eq!(world.status("r-test"), "failed");
+}
+
+#[test]
+fn a_question_shows_all_findings_although_the_owner_fixed_last() {
+    let world = World::with(PANEL, &PANEL_WORKS.replace("CB", "needs_changes"));
+    world.run("").exits(6);
+    assert_eq!(world.noted("starts").last().unwrap(), "reviewing writer");
+    let next = world.facts("next r-test");
+    let about = next["about"].as_array().unwrap();
+    let names: Vec<&str> = about
+        .iter()
+        .map(|it| it["artifact"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["ra", "rb", "note"], "{next}");
+    // The latest of each, and the command beside it prints the same.
+    for shown in about {
+        let command = shown["shown_by"].as_str().unwrap();
+        let line = command.strip_prefix("gatewright ").unwrap();
+        let exported = world.gatewright(line).succeeds().stdout;
+        assert_eq!(shown["text"].as_str().unwrap(), exported, "{command}");
+    }
+    says(about[0]["text"].as_str().unwrap(), "\"count\": 6");
+    let text = world.gatewright("next r-test").succeeds().stdout;
+    for finding in ["the key is in the log", "a test is missing"] {
+        says(&text, finding);
+    }
+    // Where `watch` asks, too.
+    let mut command = world.project.at_home(PROGRAM);
+    command.arg("watch");
+    let terminal = Terminal::open(&command);
+    terminal.resize(100, 60);
+    says(
+        &terminal.wait_for("press a to answer"),
+        "ra, from 'ca' (needs_changes)",
+    );
+    terminal.type_text("a");
+    let screen = terminal.wait_for("a test is missing");
+    says(&screen, "the key is in the log");
+}
+
+#[test]
+fn a_long_review_names_the_command_that_prints_all_of_it() {
+    let more = r#"MORE="$(head -c 9000 /dev/zero | tr '\0' x)the end""#;
+    let script = format!("{more}\n{}", PANEL_WORKS.replace("CB", "approved"));
+    let world = World::with(PANEL, &script);
+    world.run("").exits(6);
+    let text = world.gatewright("next r-test").succeeds().stdout;
+    says(&text, "the key is in the log");
+    assert!(!text.contains("the end"), "{text}");
+    says(&text, "`gatewright export r-test --artifact ra`");
+    let whole = world.gatewright("export r-test --artifact ra").succeeds();
+    says(&whole.stdout, "the end");
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Undelivered;
 use crate::layout::{TextBuilder, cut};
-use crate::next::{Actor, NextView};
+use crate::next::{Actor, NextView, ShownArtifact};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
 use crate::time::{rfc3339, span};
@@ -30,6 +30,8 @@ pub struct InboxEntry {
     pub asks: Untrusted,
     /// The questions of a worker, each to be answered.
     pub questions: Vec<Question>,
+    /// What the question is about: what the reviewers of the last round said comes first.
+    pub about: Vec<ShownArtifact>,
     /// What to type, each a choice of its own.
     pub commands: Vec<String>,
     /// What to type to see what it is about.
@@ -64,6 +66,7 @@ impl InboxEntry {
             age: now.since(since),
             asks: Untrusted::new(asked.unwrap_or_else(reason)),
             questions: next.questions.clone(),
+            about: next.about.clone(),
             commands,
             shown_by,
         }
@@ -83,6 +86,12 @@ impl InboxEntry {
         }
     }
 
+    /// What reviewers said, for a screen that shows no more of it.
+    pub fn review_titles(&self) -> impl Iterator<Item = String> {
+        let reviews = self.about.iter().filter(|it| it.review.is_some());
+        reviews.map(ShownArtifact::title)
+    }
+
     fn show(&self, builder: &mut TextBuilder) {
         let Self {
             run,
@@ -99,6 +108,8 @@ impl InboxEntry {
         builder.field("project", Style::Dim, &self.project.line());
         builder.field("task", Style::Normal, &cut(&self.task.line(), TASK_COLUMNS));
         builder.field("asks", Style::Wait, &self.asks.line());
+        let reviews = self.review_titles().map(|it| (Style::Normal, it));
+        builder.fields("reviews", reviews);
         crate::next::show_questions(builder, &self.questions);
         let typed = self.commands.iter();
         builder.fields("type", typed.map(|it| (Style::Strong, it.clone())));
@@ -118,6 +129,7 @@ impl InboxEntry {
             "age_seconds": self.age.0,
             "asks": self.asks.raw(),
             "questions": self.questions.iter().map(crate::next::question_json).collect::<Vec<_>>(),
+            "about": self.about.iter().map(ShownArtifact::json).collect::<Vec<_>>(),
             "commands": self.commands,
             "shown_by": self.shown_by,
         })

@@ -1,8 +1,11 @@
 //! What a person is asked about: the artifacts that an answer approves, and those that led to the question.
 
-use engine::{ArtifactName, Happened, Hash, Next, Pipeline, Run};
+use std::collections::BTreeMap;
 
-use super::ShownArtifact;
+use engine::{ArtifactName, Happened, Hash, Next, Passage, Pipeline, Run, Work};
+
+use super::last_round;
+use super::shown_artifact::{ShownArtifact, ShownReview, ShownText};
 
 /// The artifacts to show; none where nobody is asked.
 pub(super) fn artifacts(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> Vec<ShownArtifact> {
@@ -23,42 +26,85 @@ pub(super) fn artifacts(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> Vec<S
     if !is_asked {
         return Vec::new();
     }
-    let mut all: Vec<(ArtifactName, Hash)> = Vec::new();
-    for (name, content) in approved(pipeline, run).into_iter().chain(led_here(run)) {
-        if !all.iter().any(|(known, _)| *known == name) {
-            all.push((name, content));
+    let mut all: Vec<ShownArtifact> = Vec::new();
+    for shown in approved(pipeline, run).chain(led_here(pipeline, run)) {
+        let is_same =
+            |it: &&mut ShownArtifact| it.name == shown.name && it.content == shown.content;
+        match all.iter_mut().find(is_same) {
+            Some(known) => known.review = known.review.take().or(shown.review),
+            None => all.push(shown),
         }
     }
-    let shown = |(name, content): (ArtifactName, Hash)| ShownArtifact {
-        shown_by: format!("gatewright export {} --artifact {name}", run.id),
-        name,
-        content,
-        text: None,
-    };
-    all.into_iter().map(shown).collect()
+    all
 }
 
-fn approved(pipeline: &Pipeline, run: &Run) -> Vec<(ArtifactName, Hash)> {
+fn approved(pipeline: &Pipeline, run: &Run) -> impl Iterator<Item = ShownArtifact> {
     let stage = pipeline.stage(&run.position.stage);
     let edges = stage.into_iter().flat_map(|stage| stage.on.values());
     let names = edges.flat_map(|edge| &edge.approves);
-    names
-        .filter_map(|name| Some((name.clone(), run.artifacts.get(name)?.content)))
-        .collect()
+    names.filter_map(|name| captured(run, name))
 }
 
-/// What the last work before the question left.
-fn led_here(run: &Run) -> Vec<(ArtifactName, Hash)> {
-    let mut happened = run
-        .trail
-        .iter()
-        .rev()
-        .flat_map(|it| it.happened.iter().rev());
-    let left = happened.find_map(|it| match it {
-        Happened::Worked { left, .. } => Some(left),
-        _ => None,
+/// What the last work before the question left. Of a review, it is what each reviewer said in the last
+/// round, also where the owner has fixed it since, and then what was reviewed.
+fn led_here(pipeline: &Pipeline, run: &Run) -> Vec<ShownArtifact> {
+    let mut passages = run.trail.iter().rev();
+    let last = passages.find_map(|passage| Some((passage, last_left(passage)?)));
+    let Some((passage, left)) = last else {
+        return Vec::new();
+    };
+    // A person may have edited it since: the latest copy is what an answer is about.
+    let left = left.iter().map(|(name, content)| {
+        captured(run, name).unwrap_or_else(|| shown(run, name, Some(*content), None))
     });
-    let left = left.into_iter().flatten();
-    left.map(|(name, content)| (name.clone(), *content))
-        .collect()
+    let Some(Work::Review(work)) = pipeline.stage(&passage.stage).map(|stage| &stage.work) else {
+        return left.collect();
+    };
+    let reviews = last_round::reviews(run, work, passage);
+    let reviews = reviews.into_iter().map(|it| {
+        let review = ShownReview {
+            reviewer: it.reviewer.agent.clone(),
+            verdict: it.verdict,
+        };
+        shown(run, &it.reviewer.leaves, it.content, Some(review))
+    });
+    let reviewed = work.of.iter().filter_map(|name| captured(run, name));
+    reviews.chain(left).chain(reviewed).collect()
+}
+
+fn last_left(passage: &Passage) -> Option<&BTreeMap<ArtifactName, Hash>> {
+    passage.happened.iter().rev().find_map(|it| match it {
+        Happened::Worked { left, .. } => Some(left),
+        Happened::Failed { .. }
+        | Happened::Checked { .. }
+        | Happened::Routed(_)
+        | Happened::Answered { .. }
+        | Happened::Skipped { .. }
+        | Happened::Continued { .. }
+        | Happened::Reset { .. }
+        | Happened::Restored { .. } => None,
+    })
+}
+
+fn captured(run: &Run, name: &ArtifactName) -> Option<ShownArtifact> {
+    let captured = run.artifacts.get(name)?;
+    Some(shown(run, name, Some(captured.content), None))
+}
+
+fn shown(
+    run: &Run,
+    name: &ArtifactName,
+    content: Option<Hash>,
+    review: Option<ShownReview>,
+) -> ShownArtifact {
+    // `export` prints the latest copy.
+    let latest = run.artifacts.get(name).map(|latest| latest.content);
+    let is_latest = content.is_some() && content == latest;
+    ShownArtifact {
+        name: name.clone(),
+        content,
+        review,
+        shown_by: is_latest.then(|| format!("gatewright export {} --artifact {name}", run.id)),
+        text: content.map_or(ShownText::Gone, |_| ShownText::Unread),
+    }
 }

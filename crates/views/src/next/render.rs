@@ -10,9 +10,6 @@ use crate::rest::Rest;
 use crate::safe::Untrusted;
 use crate::words;
 
-/// How much of an artifact a person sees with a question.
-const SHOWN_CHARACTERS: usize = 3_000;
-
 pub(super) fn text(view: &NextView, paint: Paint) -> String {
     let mut builder = headed(view, paint);
     background(&mut builder, view);
@@ -29,15 +26,14 @@ pub(super) fn background_text(view: &NextView, paint: Paint) -> String {
 fn background(builder: &mut TextBuilder, view: &NextView) {
     view.causes.show(builder);
     for shown in &view.about {
-        let ShownArtifact { name, shown_by, .. } = shown;
-        let Some(text) = &shown.text else { continue };
+        let lines = shown.lines();
+        if lines.is_empty() {
+            continue;
+        }
         builder.blank();
-        builder.line(Style::Strong, &format!("  {name}:"));
-        let text = text.block();
-        let beginning: String = text.chars().take(SHOWN_CHARACTERS).collect();
-        builder.block(4, Style::Normal, beginning.trim_end());
-        if beginning.len() < text.len() {
-            builder.line(Style::Dim, &format!("    … `{shown_by}` prints all of it"));
+        builder.line(Style::Strong, &format!("  {}:", shown.title()));
+        for (style, line) in &lines {
+            builder.indented(4, *style, line);
         }
     }
     if let Some(change) = &view.change {
@@ -161,19 +157,11 @@ pub(super) fn json(view: &NextView) -> Value {
         "run": view.run.as_str(),
         "stage": view.stage.as_str(),
         "causes": view.causes.json(),
-        "about": view.about.iter().map(about_json).collect::<Vec<_>>(),
+        "about": view.about.iter().map(ShownArtifact::json).collect::<Vec<_>>(),
         "change": view.change.as_ref().map(ChangeReport::json),
         "questions": view.questions.iter().map(questions::json).collect::<Vec<_>>(),
         "rest": view.rest.as_ref().map(Rest::json),
         "next": actions,
-    })
-}
-
-fn about_json(shown: &ShownArtifact) -> Value {
-    json!({
-        "artifact": shown.name.as_str(),
-        "content": shown.content.to_string(),
-        "text": shown.text.as_ref().map(Untrusted::raw),
     })
 }
 

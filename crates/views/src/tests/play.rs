@@ -28,20 +28,24 @@ impl Play {
     }
 
     pub(crate) fn driven(driver: Driver) -> Self {
-        Self::started(driver, false)
+        Self::started(pipeline(), driver, false)
+    }
+
+    /// A run of another pipeline.
+    pub(crate) fn of(pipeline: Pipeline) -> Self {
+        Self::started(pipeline, Driver::ByHand, false)
     }
 
     /// A headless run that waits in the queue for an hour before a worker takes it up.
     pub(crate) fn queued_for_an_hour() -> Self {
-        let mut play = Self::started(Driver::Headless, true);
+        let mut play = Self::started(pipeline(), Driver::Headless, true);
         play.minute += 59;
         let taken_up = Happening::Engine(EngineEvent::TakenUp);
         play.happen(Who::Engine, taken_up, Evidence::default());
         play
     }
 
-    fn started(driver: Driver, queued: bool) -> Self {
-        let pipeline = pipeline();
+    fn started(pipeline: Pipeline, driver: Driver, queued: bool) -> Self {
         let decision = begin(
             &pipeline,
             &Beginning {

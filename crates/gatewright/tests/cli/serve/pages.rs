@@ -5,7 +5,7 @@ use std::fs;
 use engine::{Decision, Entry, Fact, Reply, Rule, RunId, Status, Time, Who};
 use rusqlite::Connection;
 use store::{Access, Backend as _, Commit, Sqlite, StoredRun};
-use testkit::pipelines::SCRIPTED;
+use testkit::pipelines::{PANEL, SCRIPTED};
 use testkit::{Project, Ran};
 
 use super::server::Served;
@@ -68,6 +68,40 @@ fn every_page_of_a_run_answers_before_and_after_its_end() {
     assert!(reviews.contains("&quot;approved&quot;"), "{reviews}");
     let note = served.page("run/r-test/artifact/note").body;
     assert!(note.contains("Hello"), "{note}");
+}
+
+#[test]
+fn a_question_after_a_review_names_its_reviewers_and_what_they_said() {
+    let project = Project::with_git(PROGRAM);
+    project.write("panel.toml", PANEL);
+    project.trust("panel.toml");
+    run(
+        &project,
+        &format!("start panel.toml --by-hand --task x --id {RUN}"),
+    )
+    .succeeds();
+    let reports = |agent: &str, file: &str, text: &str| {
+        project.write(file, text);
+        run(&project, &format!("report --agent {agent}")).succeeds();
+    };
+    reports("writer", "note.txt", "a note");
+    for round in 1..=2 {
+        let objects = format!(r#"{{"status": "needs_changes", "hole": "<b>{round}</b>"}}"#);
+        reports("ca", "ra.json", &objects);
+        reports("writer", "note.txt", &format!("note {round}"));
+        let approves = format!(r#"{{"status": "approved", "round": {round}}}"#);
+        reports("cb", "rb.json", &approves);
+    }
+    let served = Served::start(&project);
+    for path in ["", "run/r-test"] {
+        let page = served.page(path).body;
+        for title in ["ra, from 'ca' (needs_changes)", "rb, from 'cb' (approved)"] {
+            assert!(page.contains(title), "{path}: {title}: {page}");
+        }
+    }
+    let page = served.page("run/r-test").body;
+    assert!(page.contains("&lt;b&gt;2&lt;/b&gt;"), "{page}");
+    assert!(!page.contains("<b>2</b>"), "{page}");
 }
 
 #[test]

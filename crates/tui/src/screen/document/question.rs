@@ -29,6 +29,24 @@ pub(in crate::screen) fn of_question(
         Some(_) => lines.extend(worker_question(asks, answered, columns)),
         None => lines.extend(choices(run, asks, columns)),
     }
+    lines.extend(about(asks, columns));
+    lines
+}
+
+/// What the question is about, below what can be typed.
+fn about(asks: &InboxEntry, columns: usize) -> Vec<DocLine> {
+    let mut lines = Vec::new();
+    for shown in &asks.about {
+        let text = shown.lines();
+        if text.is_empty() {
+            continue;
+        }
+        lines.push(DocLine::blank());
+        lines.extend(wrapped(Style::Strong, &shown.title(), columns, 2));
+        for (style, line) in &text {
+            lines.extend(wrapped(*style, line, columns, 2));
+        }
+    }
     lines
 }
 
@@ -80,6 +98,10 @@ fn choices(run: &RunFacts, asks: &InboxEntry, columns: usize) -> Vec<DocLine> {
 /// The same, short, above all else that is shown of a run that waits.
 pub(super) fn waiting_lines(run: &RunFacts, asks: &InboxEntry, columns: usize) -> Vec<DocLine> {
     let mut lines = wrapped(Style::Wait, &format!("? {}", asks.asks.line()), columns, 2);
+    for review in asks.review_titles() {
+        let text = format!("  · {review}");
+        lines.extend(wrapped(Style::Normal, &text, columns, 4));
+    }
     for question in &asks.questions {
         let text = format!("  · {}", views::line(&question.text));
         lines.extend(wrapped(Style::Wait, &text, columns, 4));
