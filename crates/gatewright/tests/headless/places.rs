@@ -504,3 +504,24 @@ fn trust_shows_what_reaches_out_and_a_dry_run_what_is_missing() {
     let plan = world.facts("dry-run pipeline.toml --task try");
     assert!(!plan["remarks"].to_string().contains("vendor"), "{plan}");
 }
+
+#[test]
+fn a_worktree_that_another_git_makes_at_the_same_time_is_waited_for() {
+    let world = repository(ONE, super::fixture::WRITES);
+    let record = world.project.path().join(".git/worktrees/half");
+    let write_half = || {
+        fs::create_dir_all(&record).unwrap();
+        fs::write(record.join("gitdir"), "/nowhere/half/.git\n").unwrap();
+        fs::write(record.join("HEAD"), "ref: refs/heads/half\n").unwrap();
+        fs::write(record.join("commondir"), "").unwrap();
+    };
+    write_half();
+    let child = world.begin(&world.line("--branch"));
+    // There is nothing to watch: git fails without a trace until the record is whole.
+    std::thread::sleep(std::time::Duration::from_millis(1_000));
+    fs::remove_dir_all(&record).unwrap();
+    child.end().succeeds();
+    write_half();
+    let ran = world.gatewright(&world.line("--branch").replace("r-test", "r-second"));
+    says(&ran.exits(4).stderr, "commondir");
+}

@@ -226,7 +226,7 @@ impl AgentOutput {
         });
     }
 
-    /// A prompt that the service refused is no turn.
+    /// A prompt that the service refused does not count as a turn.
     fn forget_unanswered_turn(&mut self) {
         let unanswered = u64::from(std::mem::take(&mut self.is_unanswered));
         self.usage.turns = self.usage.turns.saturating_sub(unanswered);

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
 use engine::{RunBranch, RunId};
 use evidence::git::Git;
@@ -22,6 +24,10 @@ const SETTINGS: [&str; 10] = [
     "-c",
     "checkout.workers=0",
 ];
+
+/// How often another git that makes a worktree at the same time is waited for, and how long each time.
+const MOST_WAITS: usize = 10;
+const WAIT: Duration = Duration::from_millis(200);
 
 /// A checkout of the person's repository: their own, or that of a run.
 pub(crate) struct Checkout<'a> {
@@ -100,17 +106,16 @@ impl<'a> Checkout<'a> {
         branch: &RunBranch,
         exists: bool,
     ) -> Result<(), Failure> {
-        let mut command = self.command()?;
-        command.args(["worktree", "add", "--quiet"]);
-        if exists {
-            command.arg(folder).arg(&branch.name);
-        } else {
-            command
-                .args(["-b", &branch.name])
-                .arg(folder)
-                .arg(&branch.base);
+        let mut output = self.worktree_added(folder, branch, exists)?;
+        for _ in 0..MOST_WAITS {
+            if output.status.success() || !is_half_written(&complaint(&output)) {
+                break;
+            }
+            thread::sleep(WAIT);
+            // The first try may have made the branch.
+            let exists = self.branch_tip(&branch.name)?.is_some();
+            output = self.worktree_added(folder, branch, exists)?;
         }
-        let output = self.output(&mut command)?;
         if output.status.success() {
             Ok(())
         } else {
@@ -121,6 +126,25 @@ impl<'a> Checkout<'a> {
             ))
             .hint("make sure that `git worktree add` works here"))
         }
+    }
+
+    fn worktree_added(
+        &self,
+        folder: &Path,
+        branch: &RunBranch,
+        exists: bool,
+    ) -> Result<Output, Failure> {
+        let mut command = self.command()?;
+        command.args(["worktree", "add", "--quiet"]);
+        if exists {
+            command.arg(folder).arg(&branch.name);
+        } else {
+            command
+                .args(["-b", &branch.name])
+                .arg(folder)
+                .arg(&branch.base);
+        }
+        self.output(&mut command)
     }
 
     /// Removes git's record of a worktree, with its files. Does nothing if git does not know it.
@@ -185,6 +209,12 @@ impl<'a> Checkout<'a> {
                 .to_owned()
         })
     }
+}
+
+/// Git reads all its records of worktrees, and one of them is being written.
+fn is_half_written(complaint: &str) -> bool {
+    let records = ["/commondir", "/gitdir"];
+    complaint.contains("failed to read") && records.iter().any(|record| complaint.contains(record))
 }
 
 /// What git said about a failure, in one line.
