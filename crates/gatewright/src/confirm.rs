@@ -8,6 +8,8 @@ use engine::Who;
 use runtime::context::Context;
 use runtime::failure::Failure;
 
+use crate::keyboard::discard_typed;
+
 /// The longest answer that we read. A longer one cannot be the word.
 const LONGEST: u64 = 512;
 
@@ -36,6 +38,7 @@ pub(crate) fn ask(question: &Question<'_>) -> Result<(), Failure> {
     let path = Path::new("/dev/tty");
     let opened = OpenOptions::new().read(true).write(true).open(path);
     let mut terminal = opened.map_err(Failure::file("open", path))?;
+    discard_typed(&terminal);
     let text = format!("{lost}\nType {word} to {action}: ");
     terminal
         .write_all(text.as_bytes())

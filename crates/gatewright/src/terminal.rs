@@ -9,7 +9,7 @@ use runner::prompt::{Prompt, Typed};
 use runtime::failure::Failure;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::keyboard::TypedAhead;
+use crate::keyboard::discard_typed;
 
 const PATH: &str = "/dev/tty";
 
@@ -18,32 +18,24 @@ const MOST_BYTES: usize = 16 * 1024;
 
 pub(crate) struct Terminal {
     file: File,
-    ahead: TypedAhead,
 }
 
 impl Terminal {
     /// The terminal of this process, if it has one.
     pub(crate) fn open() -> Option<Box<dyn Prompt>> {
-        Self::after(TypedAhead::default())
-    }
-
-    /// The same, where the person has typed something already.
-    pub(crate) fn after(ahead: TypedAhead) -> Option<Box<dyn Prompt>> {
         let file = OpenOptions::new().read(true).write(true).open(PATH).ok()?;
-        Some(Box::new(Self { file, ahead }))
+        Some(Box::new(Self { file }))
     }
 }
 
 impl Prompt for Terminal {
     fn say(&mut self, text: &str) -> Result<(), Failure> {
+        discard_typed(&self.file);
         let written = self.file.write_all(text.as_bytes());
         written.map_err(Failure::file("write to", Path::new(PATH)))
     }
 
     fn line(&mut self, patience: Duration) -> Result<Typed, Failure> {
-        if let Some(line) = self.ahead.line() {
-            return Ok(Typed::Line(line));
-        }
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: patience.subsec_nanos().into(),

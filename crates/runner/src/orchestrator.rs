@@ -7,6 +7,7 @@ mod ask_decision;
 mod ask_edits;
 mod ask_person;
 mod driven_time;
+mod judge_version;
 mod resting;
 mod spent_before;
 mod start_workers;

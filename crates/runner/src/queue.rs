@@ -162,6 +162,7 @@ fn waits(
     let held = workspace.store.lease(&run.id)?;
     if let (Some(held), Some(by)) = (held.as_ref(), lease_holder::driver(held.as_ref())) {
         let note = WaitNote::read(&workspace.state, &run.id, held);
+        let note = note.filter(|note| note.counts_at(now));
         if run.status == Status::Queued {
             turns.insert(run.worktree.clone(), run.id.clone());
         }

@@ -3,6 +3,8 @@
 //! The dispatch is in the journal before the worker starts. This process holds a lock that the
 //! dispatch names, so others can see whether the work still runs.
 
+use std::sync::atomic::AtomicBool;
+
 use engine::{
     Dispatch, Entry, Fact, Happening, Refusal, Reply, Rule, Standing, StepId, Who, WorkEvent,
     WorkResult,
@@ -42,6 +44,7 @@ pub fn step(
     };
     // Invariant: what cannot start costs no attempt, so everything is prepared before it is
     // admitted.
+    let caution = judged_version(workspace, &opened, &choice)?;
     let claim = Claim::new(&workspace.state)?;
     let spec = spawn_spec::prepare(
         workspace,
@@ -50,7 +53,7 @@ pub fn step(
         &claim,
         SpawnOverrides::default(),
     )?;
-    if let Some(caution) = version::VersionChecks::default().check_once(&workspace.state, &spec)? {
+    if let Some(caution) = caution {
         say(&caution);
         transact::remark(workspace, opened.clone(), None, &caution)?;
     }
@@ -68,6 +71,22 @@ pub fn step(
         surroundings.end(ready.claim.call())?;
     }
     done
+}
+
+/// Refuses a program that is not usable. Returns what a person should know about its version.
+fn judged_version(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    choice: &Choice,
+) -> Result<Option<String>, Failure> {
+    let Some(candidate) = spawn_spec::candidate(workspace, opened, choice)? else {
+        return Ok(None);
+    };
+    let usable = match version::remembered(&workspace.state, &candidate) {
+        Some(usable) => Some(usable),
+        None => version::ask(&workspace.state, &candidate, &AtomicBool::new(false))?,
+    };
+    Ok(usable.and_then(|usable| usable.caution))
 }
 
 /// What a worker needs to start.

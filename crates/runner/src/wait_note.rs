@@ -37,6 +37,14 @@ impl WaitNote {
         let _ = fs::remove_file(path(state, run));
     }
 
+    /// A time that has come is nothing to wait for.
+    pub(crate) fn counts_at(&self, now: Time) -> bool {
+        match self {
+            Self::Pause { until, .. } => *until > now,
+            Self::Slot { .. } | Self::Tree { .. } => true,
+        }
+    }
+
     /// The note of the process that holds this lease.
     pub fn read(state: &State, run: &RunId, lease: &Lease) -> Option<Self> {
         let text = fs::read_to_string(path(state, run)).ok()?;
@@ -99,5 +107,23 @@ mod tests {
         }
         WaitNote::clear(&state, &run);
         assert_eq!(WaitNote::read(&state, &run, &lease("here 1 2")), None);
+    }
+
+    #[test]
+    fn a_pause_ends_with_its_time_and_a_slot_when_it_is_free() {
+        let pause = WaitNote::Pause {
+            until: Time(7),
+            why: "crashed".to_owned(),
+        };
+        let slot = WaitNote::Slot {
+            runner: "codex".to_owned(),
+        };
+        for (note, now, counts) in [
+            (&pause, Time(6), true),
+            (&pause, Time(7), false),
+            (&slot, Time(7), true),
+        ] {
+            assert_eq!(note.counts_at(now), counts, "{note:?} at {now:?}");
+        }
     }
 }

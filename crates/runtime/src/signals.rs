@@ -1,9 +1,9 @@
-//! Ctrl-C: the first one stops cleanly, the second one immediately.
+//! Ctrl-C: the first one stops cleanly, the second one immediately. After Ctrl-Z, `fg` continues.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use crate::failure::Failure;
@@ -24,4 +24,25 @@ pub fn watch() -> Result<Arc<AtomicBool>, Failure> {
             })?;
     }
     Ok(stop)
+}
+
+/// Notices, from now on, that this process was stopped and goes on.
+pub struct Continued(Arc<AtomicBool>);
+
+impl Continued {
+    /// Without it, as where signals cannot be watched, nobody notices.
+    pub fn watch() -> Self {
+        let continued = Arc::new(AtomicBool::new(false));
+        let _ = flag::register(SIGCONT, Arc::clone(&continued));
+        Self(continued)
+    }
+
+    /// Since the last `note`.
+    pub fn has_happened(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub fn note(&self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
 }

@@ -26,6 +26,7 @@ mod ran;
 pub mod recorder;
 pub mod terminal;
 pub mod transcript;
+mod typing;
 mod waiting;
 
 pub use agents::{Agents, tells_version};

@@ -2,13 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
+use crate::typing::converse;
 use crate::{Ran, detour};
 
 /// A project folder for one test. It goes when this goes.
@@ -222,18 +223,9 @@ fn seated(mut command: Command, typed: &str) -> Ran {
     let mut child = command
         .spawn()
         .expect("script (of util-linux) is installed");
-    let mut keyboard = child.stdin.take().expect("the input is a pipe");
-    // Ctrl-D in the end: whatever else is asked gets no answer, and nobody waits for one.
-    let typed = format!("{typed}\u{4}");
-    if let Err(error) = keyboard.write_all(typed.as_bytes()) {
-        // A command may end without having asked anything.
-        assert_eq!(error.kind(), ErrorKind::BrokenPipe, "it can be typed");
-    }
-    let mut screen = Vec::new();
-    let mut stdout = child.stdout.take().expect("the output is a pipe");
-    stdout
-        .read_to_end(&mut screen)
-        .expect("the screen can be read");
+    let keyboard = child.stdin.take().expect("the input is a pipe");
+    let stdout = child.stdout.take().expect("the output is a pipe");
+    let screen = converse(stdout, &keyboard, typed);
     let output = child.wait_with_output().expect("the program ends");
     drop(keyboard);
     let ran = Ran::from(output);

@@ -187,7 +187,7 @@ fn member<'a>(run: &'a Run, stage: &Stage, step: &StepId) -> Option<&'a engine::
 }
 
 /// Steps are retried one by one, so each counts its own attempts.
-fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
+pub fn attempt(run: &Run, dispatch: &Dispatch) -> u32 {
     let graph = run.graphs.get(&dispatch.stage);
     let own = dispatch.duty.step().and_then(|step| {
         let mut members = graph?.members.iter();

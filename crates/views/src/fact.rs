@@ -4,15 +4,18 @@ mod json;
 mod outside;
 mod place;
 mod sentence;
+mod step_attempts;
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
+use engine::{AgentName, Dispatch, DispatchId, Duty, Entry, Fact, Pipeline, StageName, Work};
 
 pub use place::delivered;
 pub(crate) use place::{place_json, place_lines};
 
 pub(crate) use json::{duty_json, fact_json, unguarded_json};
+use step_attempts::StepAttempts;
+
 pub(crate) use sentence::{check_end, check_line, sentence, style};
 
 /// The agents behind the numbers of dispatches and reviewers, as far as the entries name them.
@@ -20,14 +23,18 @@ pub(crate) use sentence::{check_end, check_line, sentence, style};
 pub struct AgentNames {
     dispatches: BTreeMap<DispatchId, AgentName>,
     reviewers: BTreeMap<(StageName, u32), AgentName>,
+    /// Where the entries were read for it.
+    steps: Option<StepAttempts>,
 }
 
 impl AgentNames {
     pub fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
-        let mut names = Self::default();
+        let (mut names, mut steps) = (Self::default(), StepAttempts::default());
         for entry in entries {
             names.add(&entry.fact);
+            steps.add(&entry.fact);
         }
+        names.steps = Some(steps);
         names
     }
 
@@ -66,6 +73,14 @@ impl AgentNames {
         if let Duty::Review { reviewer } = dispatch.duty {
             self.reviewers
                 .insert((dispatch.stage.clone(), reviewer), dispatch.agent.clone());
+        }
+    }
+
+    /// Steps are retried one by one. Nothing where the entries do not go back to the beginning of the task graph.
+    fn attempt(&self, dispatch: &Dispatch) -> Option<u32> {
+        match (&self.steps, dispatch.duty.step()) {
+            (Some(steps), Some(_)) => steps.of(dispatch.id),
+            (Some(_) | None, _) => Some(dispatch.attempt),
         }
     }
 

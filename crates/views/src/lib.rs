@@ -58,7 +58,7 @@ pub mod why;
 mod words;
 mod yaml;
 
-pub use briefing::{BriefingInputs, briefing, quoted_contents, reminder, smallest_quote};
+pub use briefing::{BriefingInputs, attempt, briefing, quoted_contents, reminder, smallest_quote};
 pub use cause::Causes;
 pub use digest::JournalDigest;
 pub use duty::worker_settings;

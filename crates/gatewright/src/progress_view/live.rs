@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use engine::{Seconds, StageName};
 use runner::progress::{AtWork, Progress, ProgressContext, Watcher, Wish};
 use runner::prompt::Prompt;
+use runtime::signals::Continued;
 use runtime::state::State;
 use runtime::worker_log::LogReader;
 use views::progress::{self, LiveState, TerminalSize};
@@ -17,7 +18,7 @@ use views::{Style, Untrusted};
 use super::StagesBefore;
 use super::frame::{FrameStart, back, frame};
 use super::plain::Teller;
-use crate::keyboard::{Keyboard, TypedAhead};
+use crate::keyboard::Keyboard;
 use crate::output::Output;
 use crate::terminal::Terminal;
 use runtime::worker_output;
@@ -28,8 +29,13 @@ const BETWEEN: Duration = Duration::from_millis(200);
 /// The keys, as the last line of the picture shows them.
 const KEYS: &str = "l look · a answer · s skip · q stop";
 
-/// How many lines of each worker a closer look shows.
+/// How many lines of each worker a closer look shows, where the screen has room for them.
 const CLOSER_LINES: usize = 10;
+
+/// The picture is not made lower than this for a closer look.
+const LOWEST: usize = 8;
+
+const ANY_KEY: &str = "(any key shows the whole display again)";
 
 /// More than any screen has rows.
 const MOST_HAPPENED: usize = 200;
@@ -48,12 +54,15 @@ pub(super) struct Live<'a> {
     /// What happened lately, to be shown again when the terminal has another size.
     happened: VecDeque<(Style, String)>,
     keys: Keys,
-    /// Lines that were typed while keys were taken.
-    ahead: TypedAhead,
     /// What the last key asks of the orchestrator.
     wish: Option<Wish>,
     /// Where the output of workers is kept.
     state: Option<State>,
+    /// Until the next key the picture is low, so that a closer look stays on the screen.
+    is_looking: bool,
+    continued: Continued,
+    /// Others have written to the terminal.
+    is_stale: bool,
 }
 
 /// The keys of the person at the terminal.
@@ -83,9 +92,11 @@ impl<'a> Live<'a> {
             room: None,
             happened: VecDeque::new(),
             keys: Keys::Off,
-            ahead: TypedAhead::default(),
             wish: None,
             state: None,
+            is_looking: false,
+            continued: Continued::watch(),
+            is_stale: false,
         }
     }
 
@@ -96,47 +107,66 @@ impl<'a> Live<'a> {
         self
     }
 
-    /// The last lines of those who work, above the picture.
+    /// The last lines of those who work, above a picture that is low enough for them.
     fn look_closer(&mut self, at: &ProgressContext<'_>) {
         let Some(state) = &self.state else { return };
+        let room = self.output.talk_room();
+        let whole = self.picture(at, room).0.len();
+        let low = low(room).rows;
+        self.is_looking = whole >= low;
+        // The line below the picture is the cursor's, and one says how to go on.
+        let free = room.rows.saturating_sub(whole.min(low) + 2);
+        let each = (free / at.at_work.len().max(1)).clamp(1, CLOSER_LINES + 1);
         let mut lines = Vec::new();
         for mut reader in LogReader::all(state, &at.opened.run().id) {
             let dispatch = reader.head.dispatch;
-            let is_at_work = at.at_work.iter().any(|it| it.worker.dispatch == dispatch);
-            if is_at_work {
-                let title = format!("{dispatch} '{}' lately:", reader.head.agent);
-                lines.push((Style::Strong, title));
-                let latest = worker_output::latest(&mut reader, CLOSER_LINES);
-                lines.extend(
-                    latest
-                        .into_iter()
-                        .map(|text| (Style::Dim, format!("  {text}"))),
-                );
+            if at.at_work.iter().any(|it| it.worker.dispatch == dispatch) {
+                let who = format!("{dispatch} '{}' lately:", reader.head.agent);
+                let latest = worker_output::latest(&mut reader, (each - 1).max(1));
+                lines.extend(look(who, latest, each));
             }
         }
         if lines.is_empty() {
             lines.push((Style::Normal, "nobody works now".to_owned()));
         }
-        for line in lines {
-            self.draw(at, Some(line));
+        if self.is_looking {
+            lines.push((Style::Dim, ANY_KEY.to_owned()));
         }
+        self.draw(at, lines);
     }
 
     /// Acts on a key that only this view is about.
     fn heed_keys(&mut self, at: &ProgressContext<'_>) {
         if matches!(self.keys, Keys::Waiting) {
-            self.keys = Keyboard::open(&self.ahead).map_or(Keys::Off, Keys::On);
+            self.keys = Keyboard::open().map_or(Keys::Off, Keys::On);
         }
         let Keys::On(keyboard) = &mut self.keys else {
             return;
         };
-        match keyboard.key() {
+        let key = keyboard.key();
+        self.is_looking &= key.is_none();
+        match key {
             Some('l') => self.look_closer(at),
             Some('a') => self.wish = Some(Wish::Answer),
             Some('s') => self.wish = Some(Wish::Skip),
             Some('q') => self.wish = Some(Wish::Stop),
             Some(_) | None => {}
         }
+    }
+
+    /// After Ctrl-Z and `fg` the shell has written to the terminal, and has set it for itself.
+    fn heed_return(&mut self) {
+        if !self.continued.has_happened() {
+            return;
+        }
+        if let Keys::On(keyboard) = &self.keys
+            && !keyboard.take_keys()
+        {
+            // In the background: later.
+            return;
+        }
+        self.continued.note();
+        self.is_stale = true;
     }
 
     fn note(&mut self, at: &ProgressContext<'_>, what: &Progress) {
@@ -214,10 +244,12 @@ impl<'a> Live<'a> {
     }
 
     /// Draws the picture in the place of the last one, below these lines, which stay.
-    fn draw(&mut self, at: &ProgressContext<'_>, new: Option<(Style, String)>) {
+    fn draw(&mut self, at: &ProgressContext<'_>, new: Vec<(Style, String)>) {
         let room = self.output.talk_room();
-        let (picture, widths) = self.picture(at, room);
-        let has_changed = self.room.replace(room).is_some_and(|before| before != room);
+        let for_picture = if self.is_looking { low(room) } else { room };
+        let (picture, widths) = self.picture(at, for_picture);
+        let is_resized = self.room.replace(room).is_some_and(|before| before != room);
+        let has_changed = std::mem::take(&mut self.is_stale) || is_resized;
         let above = self.above(new, room, has_changed, picture.len());
         let back = if has_changed && !self.drawn.is_empty() {
             // Each terminal moves what stands there in its own way: nothing of it can be found again.
@@ -233,12 +265,12 @@ impl<'a> Live<'a> {
     /// The lines above the picture: the new one, or all that fit where everything is drawn again.
     fn above(
         &mut self,
-        new: Option<(Style, String)>,
+        new: Vec<(Style, String)>,
         room: TerminalSize,
         is_all: bool,
         picture: usize,
     ) -> Vec<String> {
-        let count = usize::from(new.is_some());
+        let count = new.len();
         self.happened.extend(new);
         while self.happened.len() > MOST_HAPPENED {
             self.happened.pop_front();
@@ -263,6 +295,27 @@ impl<'a> Live<'a> {
     }
 }
 
+/// How high the picture is while somebody looks closer.
+fn low(room: TerminalSize) -> TerminalSize {
+    TerminalSize {
+        rows: (room.rows / 3).max(LOWEST).min(room.rows),
+        ..room
+    }
+}
+
+/// What a worker printed last, under its name, or beside it where it has only one line.
+fn look(who: String, latest: Vec<String>, most: usize) -> Vec<(Style, String)> {
+    if most == 1 {
+        let last = latest.last().map(String::as_str).unwrap_or_default();
+        return vec![(Style::Normal, format!("{who} {}", last.trim()))];
+    }
+    let latest = latest.into_iter();
+    let latest = latest.map(|text| (Style::Dim, format!("  {text}")));
+    std::iter::once((Style::Strong, who))
+        .chain(latest)
+        .collect()
+}
+
 /// What needs somebody is never cut: its last words say what to type.
 pub(super) fn above_parts(style: Style, text: &str, columns: usize) -> Vec<String> {
     match style {
@@ -285,11 +338,10 @@ impl Watcher for Live<'_> {
                 | Progress::WorkerSaid { .. }
                 | Progress::WorkerUsed { .. }
                 | Progress::CheckBegan { .. }
+                | Progress::AskingVersion { .. }
         );
         match self.teller.line(at, what).filter(|_| stays) {
-            Some(line) => self.draw(at, Some(line)),
-            // The next thing may take seconds.
-            None if matches!(what, Progress::AskingVersion { .. }) => self.draw(at, None),
+            Some(line) => self.draw(at, vec![line]),
             None => self.tick(at),
         }
         if matches!(what, Progress::DriveEnded { .. }) {
@@ -299,9 +351,10 @@ impl Watcher for Live<'_> {
     }
 
     fn tick(&mut self, at: &ProgressContext<'_>) {
+        self.heed_return();
         self.heed_keys(at);
         if self.last.is_none_or(|last| last.elapsed() >= BETWEEN) {
-            self.draw(at, None);
+            self.draw(at, Vec::new());
         }
     }
 
@@ -320,6 +373,7 @@ impl Watcher for Live<'_> {
         if matches!(self.keys, Keys::On(_)) {
             self.keys = Keys::Waiting;
         }
-        Terminal::after(self.ahead.clone())
+        self.is_looking = false;
+        Terminal::open()
     }
 }

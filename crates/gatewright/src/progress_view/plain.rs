@@ -91,7 +91,9 @@ impl Teller {
             Progress::AwaitingSlot { runner } => {
                 (Style::Normal, format!("waits for a slot of {runner}"))
             }
-            Progress::AskingVersion { .. } => return None,
+            Progress::AskingVersion { program } => {
+                (Style::Dim, format!("asks {program} for its version"))
+            }
             Progress::Remark { text } => (Style::Wait, text.clone()),
             Progress::DriveEnded { status, reason } => ended(at, status, reason),
         };

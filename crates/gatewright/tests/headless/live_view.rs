@@ -1,5 +1,10 @@
 //! The live view at a real terminal: what it shows, its keys, another size, and a terminal that is left as it was.
 
+mod asleep;
+mod crowded;
+mod slow_version;
+mod typed_early;
+
 use std::fs;
 use std::process::Command;
 

@@ -127,11 +127,26 @@ esac
     assert_eq!(retried.len(), 1, "{retried:?}");
     assert_eq!(retried[0]["fact"]["step"], "right");
     assert_eq!(world.noted("saw.right"), ["nothing", "left"]);
+    // The history counts as the briefing does, step by step.
+    for (step, attempts) in [("right", vec![1, 2]), ("left", vec![1]), ("roof", vec![1])] {
+        let admitted = world.history("admitted").into_iter();
+        let mut told = admitted.filter(|entry| entry["fact"]["duty"].to_string().contains(step));
+        for attempt in attempts {
+            let entry = told.next().expect("it was admitted");
+            says(&entry["text"].to_string(), &format!(", attempt {attempt}"));
+        }
+        assert_eq!(told.next(), None);
+    }
     let told = (1..=5).map(|count| world.prompt(count));
     let again: Vec<String> = told.filter(|told| told.contains("attempt 2")).collect();
     assert_eq!(again.len(), 1);
     says(&again[0], "`right`");
     says(&again[0], "house.txt");
+    says(&again[0], "nothing of the last attempt is here");
+    says(&again[0], "refs/gatewright/r-test/right-");
+    let first = world.prompt(1);
+    says(&first, "Do only this step");
+    assert!(!first.contains("last attempt"), "{first}");
     is_tidy(&world);
 }
 

@@ -35,6 +35,9 @@ const SAID_INTERVAL: Duration = Duration::from_millis(200);
 /// A screen shows the last words in one line.
 const LONGEST_SAID: usize = 200;
 
+/// A longer line is not one that is written anew again and again.
+const LONGEST_REWRITTEN: usize = 4 * 1024;
+
 pub struct OutputListener<'l, 'd> {
     pub workspace: &'l mut Workspace<'d>,
     pub opened: &'l OpenRun,
@@ -83,10 +86,18 @@ pub struct Unsaid {
 
 impl Unsaid {
     fn note(&mut self, line: &[u8]) {
-        let line = String::from_utf8_lossy(line);
+        let line = String::from_utf8_lossy(after_return(line));
         let line = line.trim();
         if !line.is_empty() {
             self.line = Some(line.chars().take(LONGEST_SAID).collect());
+        }
+    }
+
+    /// A progress bar ends no line: it writes the same line anew after each carriage return.
+    fn note_unfinished(&mut self, line: &[u8]) {
+        let end = &line[line.len().saturating_sub(LONGEST_REWRITTEN)..];
+        if end.contains(&b'\r') {
+            self.note(end);
         }
     }
 
@@ -100,6 +111,13 @@ impl Unsaid {
         self.told_at = Some(Instant::now());
         Some(line)
     }
+}
+
+/// What a terminal shows of a line: what came after the last carriage return that more was written after.
+fn after_return(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii_end();
+    let begin = line.iter().rposition(|byte| *byte == b'\r');
+    &line[begin.map_or(0, |at| at + 1)..]
 }
 
 /// What a worker reports while it works.
@@ -361,6 +379,17 @@ impl OutputReader for OutputListener<'_, '_> {
         }
     }
 
+    fn unfinished(&mut self, line: &[u8]) {
+        match self.runner {
+            Runner::Command | Runner::StandIn => {
+                self.unsaid.note_unfinished(line);
+                self.tell_said();
+            }
+            // Its output is a stream of whole lines.
+            Runner::Program(_) => {}
+        }
+    }
+
     fn is_still_needed(&mut self) -> Result<bool, Failure> {
         self.tell_said();
         if std::mem::take(&mut self.counting.is_due) {
@@ -394,4 +423,29 @@ fn last_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).rev();
     let last = lines.find(|line| !line.is_empty()).unwrap_or_default();
     last.chars().take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_line_that_is_written_anew_the_last_text_is_said() {
+        for (line, said) in [
+            (b"10%\r20%\r30%".as_slice(), Some("30%")),
+            (b"10%\r20%\r", Some("20%")),
+            (b"\r\r", None),
+            // Its end is still to come.
+            (b"half a line", None),
+        ] {
+            let mut unsaid = Unsaid::default();
+            unsaid.note_unfinished(line);
+            assert_eq!(unsaid.line.as_deref(), said);
+        }
+        let mut unsaid = Unsaid::default();
+        unsaid.note(b"10%\r20%\r\r");
+        assert_eq!(unsaid.line.as_deref(), Some("20%"));
+        unsaid.note(b"a whole line");
+        assert_eq!(unsaid.line.as_deref(), Some("a whole line"));
+    }
 }

@@ -52,6 +52,8 @@ pub trait OutputReader {
     fn error(&mut self, bytes: &[u8]);
     /// One line of its stdout, without its line break.
     fn line(&mut self, line: &[u8]) -> Result<Continue, Failure>;
+    /// The beginning of a line of its stdout that has not ended yet.
+    fn unfinished(&mut self, line: &[u8]);
     /// Does the run still need this work?
     fn is_still_needed(&mut self) -> Result<bool, Failure>;
 }
@@ -237,6 +239,9 @@ impl<'a> Streams<'a> {
                 Ok(Continue::No) => return ControlFlow::Break(Ok(ProcessEnd::EndedByReader)),
                 Err(failure) => return ControlFlow::Break(Err(failure)),
             }
+        }
+        if let OutputEvent::Bytes(Stream::Stdout, _) = event {
+            self.reader.unfinished(&self.splitter.line);
         }
         ControlFlow::Continue(())
     }

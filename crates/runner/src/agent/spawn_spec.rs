@@ -20,6 +20,7 @@ use store::{Backend as _, Files};
 
 use super::choice::{Choice, Runner};
 use super::guard;
+use super::version::ProgramToCheck;
 
 /// The time limit of a stage without `timeout`.
 const DEFAULT_TIME: Seconds = Seconds(30 * 60);
@@ -78,6 +79,30 @@ pub struct SpawnOverrides<'a> {
     pub stand_in: Option<&'a Path>,
     /// The worktree in which the worker works, if it has one of its own.
     pub step_folder: Option<&'a Path>,
+}
+
+/// The agent program that this choice starts, if it starts one: its version is judged before anything is prepared.
+pub fn candidate(
+    workspace: &Workspace<'_>,
+    opened: &OpenRun,
+    choice: &Choice,
+) -> Result<Option<ProgramToCheck>, Failure> {
+    let Runner::Program(program) = choice.runner else {
+        return Ok(None);
+    };
+    let project = workspace.project_of(opened)?;
+    let now: Variables = std::env::vars_os().collect();
+    let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
+    let search = check::search(&given.folders, &project.root);
+    let path = check::find(program.word(), &search).map_err(Failure::environment)?;
+    let mut variables = variables(&now, choice, &search, given)?;
+    variables.extend(state_home(workspace));
+    variables.extend(worker_variables(opened, choice));
+    Ok(Some(ProgramToCheck {
+        program,
+        path,
+        variables,
+    }))
 }
 
 pub fn prepare(

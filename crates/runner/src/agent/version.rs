@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hosts::{Program, Version, VersionSupport};
@@ -13,8 +14,6 @@ use runtime::state::State;
 use runtime::{clock, subprocess};
 use views::progress::short;
 
-use super::choice::Runner;
-use super::spawn_spec::SpawnSpec;
 use super::version_cache;
 
 /// How long `--version` may take. Where ten agents start on a busy machine, a program on Node.js needs more than ten
@@ -39,25 +38,43 @@ pub struct UnusableProgram {
     pub remedy: String,
 }
 
+/// A program that is judged by its version before it works.
+#[derive(Clone, Debug)]
+pub struct ProgramToCheck {
+    pub program: Program,
+    pub path: PathBuf,
+    pub variables: BTreeMap<OsString, OsString>,
+}
+
 /// May this program be started? It is asked outside of any project, so that no project can change
 /// the answer.
-pub fn check(
-    program: Program,
-    path: &Path,
-    variables: &BTreeMap<OsString, OsString>,
+pub fn check(candidate: &ProgramToCheck) -> Result<UsableProgram, UnusableProgram> {
+    let never = AtomicBool::new(false);
+    check_unless(candidate, &never)
+}
+
+/// The same for a question that ends, without an answer, when the flag is set.
+fn check_unless(
+    candidate: &ProgramToCheck,
+    stop: &AtomicBool,
 ) -> Result<UsableProgram, UnusableProgram> {
+    let ProgramToCheck {
+        program,
+        path,
+        variables,
+    } = candidate;
     let mut command = Command::new(path);
     command.arg("--version").current_dir("/");
     command.env_clear().envs(variables);
     let shown = path.display();
-    let (said, version) = read(&mut command).map_err(|reason| UnusableProgram {
+    let (said, version) = read_unless(&mut command, stop).map_err(|reason| UnusableProgram {
         reason: format!("cannot read the version of {shown}: {reason}"),
         remedy: format!(
             "type `{shown} --version`; {}, if it is broken",
             program.installed_by()
         ),
     })?;
-    judge(program, path, said, version)
+    judge(*program, path, said, version)
 }
 
 /// May a program of this version be started?
@@ -87,8 +104,13 @@ fn judge(
 
 /// The first line that `--version` prints, and the version in it.
 pub fn read(command: &mut Command) -> Result<(String, Version), String> {
-    let ended =
-        subprocess::run(command, b"", VERSION_TIMEOUT).map_err(|trouble| trouble.to_string())?;
+    let never = AtomicBool::new(false);
+    read_unless(command, &never)
+}
+
+fn read_unless(command: &mut Command, stop: &AtomicBool) -> Result<(String, Version), String> {
+    let ended = subprocess::run_stoppable(command, VERSION_TIMEOUT, stop);
+    let ended = ended.map_err(|trouble| trouble.to_string())?;
     let said = ended.success()?;
     let line = said.lines().find(|line| !line.trim().is_empty());
     let line = line.ok_or("it prints nothing")?;
@@ -99,38 +121,17 @@ pub fn read(command: &mut Command) -> Result<(String, Version), String> {
     }
 }
 
-/// The programs that passed, so that each is asked once.
+/// The programs that passed, so that each is judged once.
 #[derive(Debug, Default)]
 pub struct VersionChecks(BTreeSet<PathBuf>);
 
 impl VersionChecks {
-    /// The program that `check_once` would ask now, which may take seconds.
-    pub fn must_ask(&self, state: &State, spec: &SpawnSpec) -> Option<Program> {
-        let Runner::Program(program) = spec.runner else {
-            return None;
-        };
-        let is_known = self.0.contains(&spec.program)
-            || version_cache::known(state, &spec.program, clock::now()).is_some();
-        (!is_known).then_some(program)
+    pub fn has_passed(&self, candidate: &ProgramToCheck) -> bool {
+        self.0.contains(&candidate.path)
     }
 
-    /// Refuses a program that is not usable. Returns a caution the first time.
-    pub fn check_once(
-        &mut self,
-        state: &State,
-        spec: &SpawnSpec,
-    ) -> Result<Option<String>, Failure> {
-        let Runner::Program(program) = spec.runner else {
-            return Ok(None);
-        };
-        if self.0.contains(&spec.program) {
-            return Ok(None);
-        }
-        let usable = checked(state, program, spec);
-        let usable = usable
-            .map_err(|unusable| Failure::environment(unusable.reason).hint(unusable.remedy))?;
-        self.0.insert(spec.program.clone());
-        Ok(usable.caution)
+    pub fn pass(&mut self, candidate: ProgramToCheck) {
+        self.0.insert(candidate.path);
     }
 
     /// A worker failed: perhaps its program is another one than we think.
@@ -140,21 +141,26 @@ impl VersionChecks {
     }
 }
 
-/// Judges what the program said before; asks it where that does not count any more.
-fn checked(
+/// What the program said before, where that still counts. A program that was too old may have been replaced: only
+/// an answer of today refuses it.
+pub fn remembered(state: &State, candidate: &ProgramToCheck) -> Option<UsableProgram> {
+    let said = version_cache::known(state, &candidate.path, clock::now())?;
+    let version = Version::in_line(&said)?;
+    judge(candidate.program, &candidate.path, said, version).ok()
+}
+
+/// Asks the program, which may take seconds. Nothing if the flag was set meanwhile.
+pub fn ask(
     state: &State,
-    program: Program,
-    spec: &SpawnSpec,
-) -> Result<UsableProgram, UnusableProgram> {
-    let said = version_cache::known(state, &spec.program, clock::now());
-    let known = said.and_then(|said| Some((Version::in_line(&said)?, said)));
-    if let Some((version, said)) = known
-        && let Ok(usable) = judge(program, &spec.program, said, version)
-    {
-        return Ok(usable);
+    candidate: &ProgramToCheck,
+    stop: &AtomicBool,
+) -> Result<Option<UsableProgram>, Failure> {
+    match check_unless(candidate, stop) {
+        Ok(usable) => {
+            version_cache::keep(state, &candidate.path, &usable.said, clock::now());
+            Ok(Some(usable))
+        }
+        Err(_) if stop.load(Ordering::Relaxed) => Ok(None),
+        Err(unusable) => Err(Failure::environment(unusable.reason).hint(unusable.remedy)),
     }
-    // A program that was too old may have been replaced: only an answer of today refuses it.
-    let usable = check(program, &spec.program, &spec.variables)?;
-    version_cache::keep(state, &spec.program, &usable.said, clock::now());
-    Ok(usable)
 }

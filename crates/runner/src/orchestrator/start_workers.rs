@@ -54,7 +54,10 @@ impl Orchestrator<'_, '_> {
                     };
                 }
                 Some(_) | None => match choice.available(self.starter, opened.run(), now)? {
-                    Ok(way) => opened = self.start(opened, &way)?,
+                    Ok(way) => match self.start(opened, &way)? {
+                        Some(now) => opened = now,
+                        None => return Ok(None),
+                    },
                     Err(found) => {
                         let found = ServiceRest::limited(&found);
                         limit = match limit {
@@ -81,35 +84,27 @@ impl Orchestrator<'_, '_> {
         }
     }
 
+    /// The run afterwards; nothing where seconds have passed, and somebody must look again at what is due.
+    ///
     /// Invariant: what cannot start costs no attempt, so everything is prepared before it is
     /// admitted.
-    fn start(&mut self, opened: OpenRun, choice: &Choice) -> Result<OpenRun, Failure> {
+    fn start(&mut self, opened: OpenRun, choice: &Choice) -> Result<Option<OpenRun>, Failure> {
         if self.has_enough(&opened) {
-            return Ok(opened);
+            return Ok(Some(opened));
         }
         let runner = choice.runner.word();
         let Some(slot) = self.limits.take(&self.workspace.state, runner)? else {
             self.wait_for_slot_of(&opened, runner);
-            return Ok(opened);
+            return Ok(Some(opened));
         };
+        if self.has_asked_version(&opened, choice)? {
+            return Ok(None);
+        }
         let claim = Claim::new(&self.workspace.state)?;
-        let step_folder = match &choice.step {
-            Some(step) => {
-                let attempt = StepAttempt {
-                    step,
-                    call: claim.call(),
-                    restarts: 0,
-                };
-                self.step_folder(&opened, attempt)?
-            }
-            None => {
-                StepFolder::remove_spares(self.workspace, &opened)?;
-                None
-            }
-        };
+        let step_folder = self.new_step_folder(&opened, choice, &claim)?;
         // Without its own worktree a worker shares the run's worktree, so it must be alone.
         if step_folder.is_none() && !self.pool.is_idle() {
-            return Ok(opened);
+            return Ok(Some(opened));
         }
         let surroundings = Surroundings::of(self.workspace, &opened)?;
         let ready = self.spawn_spec(&opened, choice, &claim, step_folder.as_deref());
@@ -127,7 +122,7 @@ impl Orchestrator<'_, '_> {
             not_begun => {
                 step_folder.map_or(Ok(()), |mut step_folder| step_folder.clear())?;
                 surroundings.map_or(Ok(()), |it| it.end(claim.call()))?;
-                return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted));
+                return not_begun.and_then(|(_, _, admitted)| self.turned_down(admitted).map(Some));
             }
         };
         let task = WorkerTask {
@@ -140,11 +135,11 @@ impl Orchestrator<'_, '_> {
             slot,
         };
         self.hand_over(&admitted.opened, choice, task)?;
-        Ok(admitted.opened)
+        Ok(Some(admitted.opened))
     }
 
     fn spawn_spec(
-        &mut self,
+        &self,
         opened: &OpenRun,
         choice: &Choice,
         claim: &Claim,
@@ -154,16 +149,25 @@ impl Orchestrator<'_, '_> {
             stand_in: self.settings.stand_in.as_deref(),
             step_folder: step_folder.map(StepFolder::folder),
         };
-        let spec = spawn_spec::prepare(self.workspace, opened, choice, claim, overrides)?;
-        if let Some(program) = self.versions.must_ask(&self.workspace.state, &spec) {
-            let program = program.word().to_owned();
-            self.tell(opened, &Progress::AskingVersion { program });
-        }
-        if let Some(text) = self.versions.check_once(&self.workspace.state, &spec)? {
-            transact::remark(self.workspace, opened.clone(), None, &text)?;
-            self.tell(opened, &Progress::Remark { text });
-        }
-        Ok(spec)
+        spawn_spec::prepare(self.workspace, opened, choice, claim, overrides)
+    }
+
+    fn new_step_folder(
+        &self,
+        opened: &OpenRun,
+        choice: &Choice,
+        claim: &Claim,
+    ) -> Result<Option<Box<StepFolder>>, Failure> {
+        let Some(step) = &choice.step else {
+            StepFolder::remove_spares(self.workspace, opened)?;
+            return Ok(None);
+        };
+        let attempt = StepAttempt {
+            step,
+            call: claim.call(),
+            restarts: 0,
+        };
+        self.step_folder(opened, attempt)
     }
 
     fn step_folder(
@@ -267,7 +271,7 @@ impl Orchestrator<'_, '_> {
             step: dispatch.duty.step().cloned(),
             runner: choice.runner.word().to_owned(),
             model: choice.settings.model.clone(),
-            attempt: dispatch.attempt,
+            attempt: views::attempt(opened.run(), dispatch),
         };
         let is_over = matches!(task.from, StartFrom::ProcessEnd(_));
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
@@ -345,6 +349,9 @@ impl Orchestrator<'_, '_> {
         call: &CallId,
         slot: Slot,
     ) -> Result<(), Failure> {
+        if self.has_asked_version(opened, choice)? && !self.is_still_open(work)? {
+            return Ok(());
+        }
         let claim = Claim::take_over(&self.workspace.state, call)?;
         let new = || Record::new(&self.run, &work.dispatch, choice.runner.word());
         let mut record = work.record.clone().unwrap_or_else(new);
@@ -378,6 +385,13 @@ impl Orchestrator<'_, '_> {
             slot,
         };
         self.hand_over(opened, choice, task)
+    }
+
+    /// Seconds have passed: may this work still go on here?
+    fn is_still_open(&mut self, work: &InterruptedWork) -> Result<bool, Failure> {
+        let opened = self.workspace.read(&self.run)?;
+        let is_open = opened.run().dispatches.contains_key(&work.dispatch.id);
+        Ok(is_open && !self.is_stopped())
     }
 
     /// Keeps the changes of an interrupted step under a ref and removes its worktree.

@@ -25,7 +25,7 @@ pub(crate) fn sentence(entry: &Entry, names: &AgentNames) -> Untrusted {
         Fact::Placed(_) | Fact::Relocated(_) | Fact::Delivered(_) | Fact::DeliveryFailed { .. } => place::sentence(&entry.fact),
         Fact::Attached { session, .. } => format!("session {session} holds the run"),
         Fact::Detached { session } => format!("session {session} ended and released the run"),
-        Fact::Admitted { dispatch } => admitted(dispatch),
+        Fact::Admitted { dispatch } => admitted(dispatch, names),
         Fact::Began { dispatch, worker } => format!("{} started as worker {worker}", names.worker(*dispatch)),
         Fact::Worked { dispatch } => format!("{} used a tool", names.worker(*dispatch)),
         Fact::SentBack { .. } | Fact::CutShort { .. } | Fact::Limited(_) | Fact::WentOn { .. } | Fact::Driven { .. } => on_the_way(&entry.fact, names),
@@ -278,18 +278,16 @@ fn overridden(stage: &StageName, outcome: &Outcome, reason: &str) -> String {
     format!("OVERRIDDEN: {stage} skipped as {outcome} because: {reason}")
 }
 
-fn admitted(dispatch: &Dispatch) -> String {
+fn admitted(dispatch: &Dispatch, names: &AgentNames) -> String {
     let Dispatch {
-        id,
-        agent,
-        stage,
-        attempt,
-        ..
+        id, agent, stage, ..
     } = dispatch;
+    let attempt = names.attempt(dispatch);
+    let attempt = attempt.map_or_else(String::new, |attempt| format!(", attempt {attempt}"));
     let service = dispatch.service.as_ref();
     let service = service.map_or_else(String::new, |service| format!(", with {service}"));
     format!(
-        "'{agent}' ({id}) was admitted to {stage}{}, attempt {attempt}{service}",
+        "'{agent}' ({id}) was admitted to {stage}{}{attempt}{service}",
         words::duty(&dispatch.duty)
     )
 }

@@ -69,11 +69,8 @@ fn rows(view: &ProgressView, columns: usize) -> Vec<ScreenLine> {
     if !view.at_work.is_empty() {
         add(Priority::Blank, Style::Normal, String::new());
     }
-    for (priority, style, text) in view.at_work.iter().flat_map(|it| worker_lines(view, it)) {
+    for (priority, style, text) in worker_lines(view, columns).chain(step_lines(view)) {
         add(priority, style, text);
-    }
-    for (style, text) in steps(view) {
-        add(Priority::Step, style, text);
     }
     add(Priority::Blank, Style::Normal, String::new());
     for (label, text) in [("budget", budget(view)), ("loops ", loops(view))] {
@@ -197,8 +194,25 @@ fn keys_line(keys: &str, columns: usize) -> String {
     format!("  {label}{keys}")
 }
 
+fn worker_lines(
+    view: &ProgressView,
+    columns: usize,
+) -> impl Iterator<Item = (Priority, Style, String)> {
+    let workers = view.at_work.iter();
+    workers.flat_map(move |it| lines_of_worker(view, it, columns))
+}
+
+fn step_lines(view: &ProgressView) -> impl Iterator<Item = (Priority, Style, String)> {
+    let steps = steps(view).into_iter();
+    steps.map(|(style, text)| (Priority::Step, style, text))
+}
+
 /// A worker, what it does, and what it said last.
-fn worker_lines(view: &ProgressView, at_work: &AtWork) -> Vec<(Priority, Style, String)> {
+fn lines_of_worker(
+    view: &ProgressView,
+    at_work: &AtWork,
+    columns: usize,
+) -> Vec<(Priority, Style, String)> {
     let action = at_work.action.as_ref();
     let action = action.map(|it| (Priority::Action, Style::Dim, format!("      {}", it.line())));
     let said = at_work.said.as_ref();
@@ -209,7 +223,11 @@ fn worker_lines(view: &ProgressView, at_work: &AtWork) -> Vec<(Priority, Style, 
             format!("      says: {}", it.line()),
         )
     });
-    let worker = (Priority::Worker, Style::Normal, worker(view, at_work));
+    let worker = (
+        Priority::Worker,
+        Style::Normal,
+        worker(view, at_work, columns),
+    );
     [Some(worker), action, said].into_iter().flatten().collect()
 }
 
@@ -222,7 +240,7 @@ fn passed(view: &ProgressView) -> String {
     stages.collect::<Vec<_>>().join(", ")
 }
 
-/// A longer title of a step would hide what its worker does.
+/// On a narrow terminal more of a step's title would hide what its worker does.
 const TITLE_COLUMNS: usize = 24;
 
 /// On a narrower terminal the keys have no label.
@@ -309,7 +327,8 @@ fn stage(view: &ProgressView) -> String {
     format!("{text} · {}", span(view.now.since(stage.since)))
 }
 
-fn worker(view: &ProgressView, at_work: &AtWork) -> String {
+/// The title of its step has the columns that the rest leaves free.
+fn worker(view: &ProgressView, at_work: &AtWork, columns: usize) -> String {
     let AtWork {
         dispatch,
         agent,
@@ -320,9 +339,10 @@ fn worker(view: &ProgressView, at_work: &AtWork) -> String {
     let step = at_work.step.as_ref().map(|step| {
         let mut all = view.status.steps.iter();
         let title = all.find(|line| line.step.id == *step);
-        let title = title.map(|line| format!(": {}", cut(&line.title.line(), TITLE_COLUMNS)));
-        format!(" for step {step}{}", title.unwrap_or_default())
+        let title = title.map(|line| format!(": {}", line.title.line()));
+        (format!(" for step {step}"), title.unwrap_or_default())
     });
+    let (step, title) = step.unwrap_or_default();
     let refused = match at_work.refused {
         0 => String::new(),
         refused => format!(" · {refused} refused"),
@@ -339,12 +359,15 @@ fn worker(view: &ProgressView, at_work: &AtWork) -> String {
         usage if usage.is_empty() => usage,
         usage => format!(" · {usage}"),
     };
-    format!(
-        "    {dispatch} '{agent}'{} · {runner}{} · {}{refused}{attempt}{usage}",
-        step.unwrap_or_default(),
+    let before = format!("    {dispatch} '{agent}'{step}");
+    let after = format!(
+        " · {runner}{} · {}{refused}{attempt}{usage}",
         model.unwrap_or_default(),
         span(at_work.elapsed)
-    )
+    );
+    let free = columns.saturating_sub(width(&before) + width(&after));
+    let title = cut(&title, free.max(TITLE_COLUMNS + 2));
+    format!("{before}{title}{after}")
 }
 
 fn budget(view: &ProgressView) -> String {

@@ -338,7 +338,7 @@ fn every_fact_has_its_sentence() {
         'validator' (d3) was admitted to validating, attempt 2
         'validator' (d3) was admitted to validating as reviewer 2, attempt 2
         'validator' (d3) was admitted to validating to fix what reviewer 2 found, attempt 2
-        'validator' (d3) was admitted to validating for step tasks, attempt 2
+        'validator' (d3) was admitted to validating for step tasks
         'validator' (d3) started as worker a1b2
         'validator' (d3) used a tool
         'validator' (d3) was sent back to work: validated.md is not there

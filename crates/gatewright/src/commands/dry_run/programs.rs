@@ -8,7 +8,7 @@ use engine::{Definition, Pipeline, Run, Who};
 use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath, program};
 use hosts::Program;
-use runner::agent::version;
+use runner::agent::version::{self, ProgramToCheck};
 use runner::delivery::{OutwardNeeds, outward_needs};
 use runtime::accepted_programs::{self, Accepted};
 use runtime::check_environment::{self, Origin};
@@ -113,7 +113,7 @@ impl ProgramLookup<'_> {
     fn agent(&self, program: Program, needed_for: Vec<String>) -> NeededProgram {
         let word = program.word();
         let state = match check::find(word, &self.search) {
-            Ok(path) => self.judged(program, &path),
+            Ok(path) => self.judged(program, path),
             Err(_) => ProgramState::Missing {
                 install: Untrusted::new(program.installed_by()),
             },
@@ -125,9 +125,14 @@ impl ProgramLookup<'_> {
         }
     }
 
-    fn judged(&self, program: Program, path: &Path) -> ProgramState {
-        let judged = version::check(program, path, &self.variables);
-        let path = Untrusted::new(path.display().to_string());
+    fn judged(&self, program: Program, path: PathBuf) -> ProgramState {
+        let candidate = ProgramToCheck {
+            program,
+            path,
+            variables: self.variables.clone(),
+        };
+        let judged = version::check(&candidate);
+        let path = Untrusted::new(candidate.path.display().to_string());
         match judged {
             Ok(usable) => ProgramState::Found {
                 path,

@@ -73,9 +73,9 @@ fn a_git_project_has_one_commit_that_is_the_same_everywhere() {
 #[test]
 fn a_person_sits_at_a_terminal_and_types() {
     let project = Project::new("sh");
-    let line = "test -t 0 && test -t 1 && read -r word </dev/tty && echo \"<$word>\"; exit 3";
+    let line = "test -t 0 && test -t 1 && printf 'Word: ' && read -r word </dev/tty && echo \"<$word>\"; exit 3";
     let ran = project.person(["-c", line], "it's me\n").exits(3);
-    assert_eq!(ran.stdout, "it's me\n<it's me>\n");
+    assert_eq!(ran.stdout, "Word: it's me\n<it's me>\n");
     assert_eq!(project.person(["-c", "kill -9 $$"], "").code, None);
 }
 
