@@ -147,7 +147,8 @@ fn since_commit(
     })
 }
 
-/// The paths that may differ from the commit. Compares stamps only, so that no filter of the project starts.
+/// The paths that may differ from the commit. Git compares stamps, and the content of files that are as young as its
+/// index: without filters, so that no program of the project starts.
 pub(super) fn candidates(
     git: &Git,
     looking: &LookContext<'_>,
@@ -155,7 +156,8 @@ pub(super) fn candidates(
     commit: &str,
 ) -> Result<BTreeSet<String>, String> {
     let root = &looking.project.root;
-    let mut command = git.command(root, &repository.git_dir);
+    let command = git.without_filters(root, &repository.git_dir);
+    let mut command = command.map_err(|error| error.to_string())?;
     command.args(["diff-index", "--name-only", "-z", commit]);
     let output = command.stderr(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;

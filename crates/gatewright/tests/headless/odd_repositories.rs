@@ -107,6 +107,31 @@ fn pointers_of_a_large_file_store_stay_pointers_and_that_is_told() {
     assert_eq!(git(&world, &format!("rev-parse {BRANCH}:large.bin")), id);
 }
 
+/// Git compares the content of files that are as young as its index, and starts their filters for that.
+#[test]
+fn a_look_at_what_changed_starts_no_filter() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let started = world.programs().join("started");
+    let clean = format!("touch {}; cat", started.display());
+    world
+        .project
+        .git(["config", "filter.x.clean", &clean])
+        .succeeds();
+    world.project.write(".gitattributes", "*.sec filter=x\n");
+    let path = world.project.write("k.sec", "text\n");
+    let young = std::time::SystemTime::now() + std::time::Duration::from_secs(3600);
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(young).unwrap();
+    git(&world, "add .gitattributes k.sec");
+    git(&world, "commit --quiet --message=sec");
+    fs::remove_file(&started).unwrap();
+    world.run("").succeeds();
+    says(&world.gatewright("diff r-test").succeeds().stdout, "a.txt");
+    assert!(!started.exists());
+    git(&world, "status");
+    assert!(started.exists(), "git itself starts it");
+}
+
 #[test]
 fn a_list_of_what_comes_along_never_leaves_the_project() {
     let world = repository(CHECKED, NAMES_ITSELF);
