@@ -174,7 +174,7 @@ fn duty(run: &Run, stage: &Stage, duty: &Duty) -> Option<String> {
         Duty::Step { step } => {
             let title = member(run, stage, step).map(|member| short_line(&member.step.title));
             Some(format!(
-                "Your step is `{step}`: {}",
+                "Your step is `{step}`: {}\nDo only this step of the task: the other steps are the work of others.",
                 title.unwrap_or_default()
             ))
         }

@@ -6,7 +6,7 @@ mod quoted;
 use std::collections::BTreeMap;
 
 use engine::{
-    ArtifactName, CheckEnd, CommandEnd, Dispatch, Duty, Happened, Hash, MoveReason, Passage,
+    ArtifactName, CheckEnd, CommandEnd, Dispatch, Duty, Fault, Happened, Hash, MoveReason, Passage,
     Pipeline, Run, Source, StepId, Work,
 };
 
@@ -135,7 +135,10 @@ impl CauseLine {
 
 fn told(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<CauseLine> {
     let left = run.trail.iter();
-    let left = left.flat_map(|passage| passage_lines(pipeline, run, passage));
+    let left = left.flat_map(|passage| match reader {
+        Reader::Worker(_) => passage_lines(pipeline, run, &unsettled_in(passage)),
+        Reader::Anybody => passage_lines(pipeline, run, passage),
+    });
     left.chain(here(pipeline, run, reader)).collect()
 }
 
@@ -183,10 +186,46 @@ fn why(passage: &Passage) -> String {
 
 /// What happened since the run came here.
 fn here(pipeline: &Pipeline, run: &Run, reader: Reader<'_>) -> Vec<CauseLine> {
-    let happened = run.position.happened.iter();
-    let own = happened.filter(|it| concerns(pipeline, reader, it));
+    let happened = match reader {
+        Reader::Worker(_) => unsettled(&run.position.happened),
+        Reader::Anybody => run.position.happened.iter().collect(),
+    };
+    let own = happened.into_iter();
+    let own = own.filter(|it| concerns(pipeline, reader, it));
     own.map(|it| fact(pipeline, run, it).after("In this stage: "))
         .collect()
+}
+
+/// A worker that had to undo a change, and whose work counted afterwards, has undone it: who comes later would
+/// look for what is no longer there.
+fn unsettled(happened: &[Happened]) -> Vec<&Happened> {
+    let is_settled = |at: usize, it: &Happened| {
+        let Happened::Failed {
+            agent: Some(failed),
+            step: of,
+            fault: Fault::Strayed,
+            ..
+        } = it
+        else {
+            return false;
+        };
+        let later = happened.get(at..).unwrap_or_default();
+        later.iter().any(|it| {
+            matches!(it, Happened::Worked { agent, step, .. } if agent == failed && step == of)
+        })
+    };
+    let all = happened.iter().enumerate();
+    all.filter(|(at, it)| !is_settled(*at, it))
+        .map(|(_, it)| it)
+        .collect()
+}
+
+fn unsettled_in(passage: &Passage) -> Passage {
+    let happened = unsettled(&passage.happened).into_iter().cloned().collect();
+    Passage {
+        happened,
+        ..passage.clone()
+    }
 }
 
 /// Steps work side by side, and reviewers form their own opinions.

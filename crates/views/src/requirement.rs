@@ -1,6 +1,8 @@
 //! The artifacts that a worker must produce, as instructions.
 
-use engine::{Artifact, ArtifactName, Definition, Format, Leaves, Outcome, Run, Source, StepId};
+use engine::{
+    Artifact, ArtifactName, Definition, Format, Leaves, Outcome, Run, Source, StepId, Work,
+};
 use serde_json::Value;
 
 use crate::placeholder::{filled, wanted};
@@ -23,6 +25,7 @@ pub(crate) fn requirements(
     let told = always.chain(others).filter_map(|(name, outcome)| {
         let artifact = definition.artifacts.get(name)?;
         let requirement = Requirement {
+            definition,
             artifact,
             run,
             step,
@@ -35,6 +38,7 @@ pub(crate) fn requirements(
 
 /// One artifact, in one run.
 struct Requirement<'a> {
+    definition: &'a Definition,
     artifact: &'a Artifact,
     run: &'a Run,
     step: Option<&'a StepId>,
@@ -57,11 +61,33 @@ impl Requirement<'_> {
             " (optional: you get only a warning without it)"
         };
         format!(
-            "{name}{}: {}{fields}{}{strict}",
+            "{name}{}: {}{fields}{}{}{strict}",
             when.unwrap_or_default(),
             self.place(),
-            verdict.unwrap_or_default()
+            verdict.unwrap_or_default(),
+            self.lists(name)
         )
+    }
+
+    /// The lists that later stages take from it. A schema says it itself.
+    fn lists(&self, name: &ArtifactName) -> String {
+        if matches!(self.artifact.format, Format::Json { schema: Some(_) }) {
+            return String::new();
+        }
+        let if_so = match &self.artifact.outcome {
+            Some(_) => ", if the outcome leads there",
+            None => "",
+        };
+        let listed = engine::listed_fields(self.definition, name);
+        let told = listed.filter_map(|(stage, field)| {
+            let (what, entry) = entries(self.definition, &stage.work)?;
+            let field = line(&field.field);
+            Some(format!(
+                "; `{field}` lists the {what} of `{}`{if_so}, each {entry}",
+                stage.name
+            ))
+        });
+        told.collect()
     }
 
     fn place(&self) -> String {
@@ -104,6 +130,38 @@ impl Requirement<'_> {
             None => line(field),
         });
         told.collect()
+    }
+}
+
+/// What a stage takes from a list, and how an entry is written.
+fn entries(definition: &Definition, work: &Work) -> Option<(&'static str, String)> {
+    match work {
+        Work::Steps(work) => {
+            let groups = work.agents.iter().map(|pattern| {
+                let group = definition.group(pattern).map(Vec::as_slice);
+                group.unwrap_or(std::slice::from_ref(pattern))
+            });
+            let agents = groups.flatten().map(|agent| line(agent.as_str()));
+            let agents: Vec<String> = agents.collect();
+            let agents = match agents.as_slice() {
+                [] => String::new(),
+                agents => format!(" (one of `{}`)", agents.join("`, `")),
+            };
+            let entry = format!(
+                "with id, title, agent{agents} and needs (the ids of the steps that must come before)"
+            );
+            Some(("steps", entry))
+        }
+        Work::Ask(_) => Some((
+            "questions",
+            "a text, or an object with id, question and options".to_owned(),
+        )),
+        Work::Agent(_)
+        | Work::Open(_)
+        | Work::Check(_)
+        | Work::Review(_)
+        | Work::Route(_)
+        | Work::End(_) => None,
     }
 }
 

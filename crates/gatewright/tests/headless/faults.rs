@@ -1,6 +1,6 @@
 //! Faults: each kind is tried again in its own way, and then a person decides.
 
-use super::fixture::{ONE, World, says};
+use super::fixture::{ONE, World, says, until};
 
 /// `ONE` with these lines in its stage.
 fn one(more: &str) -> String {
@@ -216,6 +216,20 @@ esac"#,
     assert_eq!(stages, ["testing", "reviewing", "testing", "stopped"]);
 }
 
+#[test]
+fn whoever_begins_again_after_a_kill_reads_that_files_may_be_half_done() {
+    let script = r#"echo half > half.txt
+[ "$count" -gt 1 ] || sleep 600
+echo "note $count" > note.txt"#;
+    let world = World::with(ONE, script);
+    let run = world.begin(&world.line(""));
+    until("it is at work", || world.is_there("half.txt"));
+    run.kill();
+    world.gatewright("resume r-test").succeeds();
+    assert!(!world.prompt(1).contains("half done"));
+    says(&world.prompt(2), "half done");
+}
+
 /// A planner whose plan is agreed on before its steps are worked through, or that cannot plan.
 const PLANNED: &str = r#"
 name  = "planned"
@@ -278,6 +292,7 @@ esac"#;
         (3, "`questions`", "id, question and options"),
     ] {
         let told = world.prompt(count);
+        says(&told, "`phases` lists the steps of `building`");
         says(&told, "In this stage: 'planner' failed");
         says(&told, key);
         says(&told, fields);
@@ -351,6 +366,11 @@ fn on_a_branch_a_reviewer_must_undo_its_own_change() {
     for count in [3, 4] {
         let told = world.prompt(count);
         says(&told, "work.txt: undo the changes");
+    }
+    // It was undone, so who fixes and who reviews next read nothing of it.
+    for count in [5, 6] {
+        let told = world.prompt(count);
+        assert!(!told.contains("undo the changes"), "{told}");
     }
     let branch = "gatewright/r-test-try:work.txt";
     assert_eq!(world.project.git(["show", branch]).stdout, "two\n");

@@ -1,6 +1,7 @@
 //! One dispatch from start to end: start the process, listen, send back, judge.
 
 mod judging;
+mod prompt;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +16,6 @@ use engine::{
 use evidence::hold::Hold;
 use hosts::UsageScope;
 use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
-use runtime::briefing;
 use runtime::claim::Claim;
 use runtime::failure::Failure;
 use runtime::transact::Decided;
@@ -264,21 +264,6 @@ impl Work<'_, '_> {
         Ok((turn, meter))
     }
 
-    /// The briefing, then the definition's own text.
-    fn prompt(&self, opened: &OpenRun, from: &StartFrom) -> Result<String, Failure> {
-        let briefing = briefing::text(self.workspace, opened, &self.dispatch)?;
-        let briefing = match from {
-            StartFrom::Conversation(_) => format!("{INTERRUPTED}\n\n{briefing}"),
-            StartFrom::Beginning | StartFrom::ProcessEnd(_) => briefing,
-        };
-        let advice = self.spec.advice.map(|advice| format!("\n\n{advice}"));
-        let briefing = format!("{briefing}{}", advice.unwrap_or_default());
-        Ok(match &self.spec.prompt {
-            Some(own) => format!("{briefing}\n\n{own}"),
-            None => format!("{briefing}\n"),
-        })
-    }
-
     fn listen(
         &mut self,
         opened: &OpenRun,
@@ -483,9 +468,6 @@ fn unheld(cause: std::io::Error) -> Failure {
 }
 
 /// The prompt prefix for a worker whose process died with its orchestrator.
-const INTERRUPTED: &str = "You were interrupted in the middle of this work. Check what is there \
-                           already, then continue and finish it.";
-
 fn sent_back(reason: &str) -> String {
     format!("You are not done: {reason}. Do what is missing, then finish again.\n")
 }

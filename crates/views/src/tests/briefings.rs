@@ -132,8 +132,8 @@ fn what_was_only_said_is_quoted_as_data() {
             - answers: quoted below
 
             Produce these artifacts. They are checked when you finish:
-            - plan: the file `.work/r-7f3/plan.json`, JSON; `state` is `open` (unclear) or `ready` (done)
-            - questions (when the outcome is `unclear`): the file `.work/r-7f3/questions.json`, JSON
+            - plan: the file `.work/r-7f3/plan.json`, JSON; `state` is `open` (unclear) or `ready` (done); `steps` lists the steps of `building`, if the outcome leads there, each with id, title, agent (one of `bash-*`, `python-*`) and needs (the ids of the steps that must come before)
+            - questions (when the outcome is `unclear`): the file `.work/r-7f3/questions.json`, JSON; `open` lists the questions of `clarifying`, each a text, or an object with id, question and options
 
             Write every artifact in this attempt, even if it already exists. If one is missing or not as described, you will be asked again.
 
@@ -234,6 +234,7 @@ fn a_step_is_told_its_own_part_and_what_it_needs() {
         expect![[r#"
             You are 'bash-writer' in run r-7f3 of the pipeline `showcase`, stage `building`.
             Your step is `vars`: Write vars
+            Do only this step of the task: the other steps are the work of others.
             This is attempt 2.
 
             The task, word for word:
