@@ -16,16 +16,16 @@ pub(super) fn since(worktree: &Path, path: &Path, moment: SystemTime) -> Vec<Pat
     look(worktree, path, &stat, moment).changed
 }
 
-struct Found {
+struct FolderLook {
     changed: Vec<PathBuf>,
     /// Is there anything that did not change?
     has_unchanged: bool,
 }
 
-fn look(worktree: &Path, path: &Path, stat: &Metadata, moment: SystemTime) -> Found {
+fn look(worktree: &Path, path: &Path, stat: &Metadata, moment: SystemTime) -> FolderLook {
     let is_new = changed_at(stat).is_some_and(|at| at > moment);
     if !stat.is_dir() {
-        return Found {
+        return FolderLook {
             changed: if is_new {
                 vec![path.to_owned()]
             } else {
@@ -34,7 +34,7 @@ fn look(worktree: &Path, path: &Path, stat: &Metadata, moment: SystemTime) -> Fo
             has_unchanged: !is_new,
         };
     }
-    let mut all = Found {
+    let mut all = FolderLook {
         changed: Vec::new(),
         has_unchanged: false,
     };
