@@ -27,7 +27,7 @@ pub struct QueueRow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueReason {
     Worker,
-    /// So many workers are there, and all places of theirs are taken.
+    /// Workers are there, this many, and all their places are taken.
     FreePlace {
         live: u64,
     },

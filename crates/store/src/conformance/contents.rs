@@ -207,21 +207,19 @@ pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Check
         dead: None,
     };
     open().claim(&held.id, &acquire)?;
-
     let collect = |before| {
+        let keep = std::slice::from_ref(&kept_over.id);
         open().gc(&Collect {
             before: Time(before),
-            keep: std::slice::from_ref(&kept_over.id),
+            keep,
             shrink: before == 5_000,
         })
     };
-    assert_eq!(
-        collect(1_000)?,
-        Collected {
-            contents: 1,
-            ..Collected::default()
-        }
-    );
+    let expected = Collected {
+        contents: 1,
+        ..Collected::default()
+    };
+    assert_eq!(collect(1_000)?, expected);
     assert_eq!(open().content(old)?, None);
     let expected = Collected {
         runs: 2,

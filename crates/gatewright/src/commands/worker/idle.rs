@@ -23,7 +23,7 @@ enum IdleReason {
 }
 
 impl Idle {
-    /// So many runs wait for a person.
+    /// Notes what the queue waits for, and how many runs wait for a person.
     pub(super) fn look(&mut self, queue: &[QueuedRun], waiting: usize) {
         let due = queue.iter().filter_map(|it| match &it.waits {
             Waits::Until(time) | Waits::Held { until: time, .. } => {
