@@ -8,7 +8,7 @@ use crate::chain::Tip;
 /// Increase this when a listed field changes its type but not its name, when `apply` folds an old
 /// journal into another state, or when the same bytes compile to another definition: the listings
 /// alone do not show that, and `verify` would call the old cache altered.
-const REVISION: u64 = 3;
+const REVISION: u64 = 4;
 
 /// Identifies the listings of this build. Caches with another number are recreated.
 const FORMAT: u64 = fingerprint(
