@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// What ends in one of these, and stays so for a moment, asks for a line.
-const ASKS: [&[u8]; 3] = [b": ", b"? ", b"> "];
+const ASKS: [&[u8]; 4] = [b": ", b"? ", b"> ", b"] "];
 const MOMENT: Duration = Duration::from_millis(10);
 
 /// A program that writes nothing for so long reads without a word.
