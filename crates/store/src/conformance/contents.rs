@@ -185,10 +185,8 @@ pub(super) fn a_list_shows_how_each_run_stands(open: Open<'_>) -> Checked {
 }
 
 pub(super) fn only_what_is_over_and_unheld_is_collected(open: Open<'_>) -> Checked {
-    let over = TestRun::new("r-over")?;
-    let running = TestRun::new("r-running")?;
-    let held = TestRun::new("r-held")?;
-    let kept_over = TestRun::new("r-kept")?;
+    let (over, running) = (TestRun::new("r-over")?, TestRun::new("r-running")?);
+    let (held, kept_over) = (TestRun::new("r-held")?, TestRun::new("r-kept")?);
     let mut other = TestRun::new("r-other")?;
     other.files = Files::single("other.toml", b"");
     for test_run in [&over, &running, &held, &kept_over, &other] {
