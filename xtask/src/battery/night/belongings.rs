@@ -33,9 +33,10 @@ impl Belongings {
             all.insert(format!(".git/{name}"), content);
         }
         let refs = scene.git("for-each-ref --format=%(refname)|%(objectname)")?;
-        let theirs = refs
-            .lines()
-            .filter(|line| !line.starts_with("refs/heads/gatewright/"));
+        let is_of_a_run = |line: &&str| {
+            line.starts_with("refs/heads/gatewright/") || line.starts_with("refs/gatewright/")
+        };
+        let theirs = refs.lines().filter(|line| !is_of_a_run(line));
         let theirs = theirs.filter_map(|line| line.split_once('|'));
         all.extend(theirs.map(|(name, value)| (name.to_owned(), value.into())));
         Ok(Self(all))

@@ -21,7 +21,7 @@ const GITS_OWN: [&str; 7] = [
 pub(super) struct Belongings {
     /// Mode and bytes of each file.
     files: BTreeMap<String, (u32, Vec<u8>)>,
-    /// Every ref that is not a run's branch.
+    /// Every ref that is not of a run.
     refs: String,
 }
 
@@ -38,9 +38,10 @@ impl Belongings {
         }
         let format = "--format=%(refname) %(objectname)";
         let refs = night.git(&["for-each-ref", format]);
-        let theirs = refs
-            .lines()
-            .filter(|line| !line.starts_with("refs/heads/gatewright/"));
+        let is_of_a_run = |line: &&str| {
+            line.starts_with("refs/heads/gatewright/") || line.starts_with("refs/gatewright/")
+        };
+        let theirs = refs.lines().filter(|line| !is_of_a_run(line));
         Self {
             files,
             refs: theirs.collect::<Vec<_>>().join("\n"),

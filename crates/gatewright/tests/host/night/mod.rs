@@ -60,6 +60,7 @@ fn ten_tasks_left_alone_become_ten_branches_or_clear_reasons() {
         assert_task(&night, task, &base);
     }
     persons.assert_same(&night, "in the end");
+    assert_eq!(night.git(&["for-each-ref", "refs/gatewright"]), "");
     assert_merges(&night);
     assert_eq!(night.world.model.strangers().len(), 0);
     assert_eq!(night.world.left_over(), Vec::<String>::new());
