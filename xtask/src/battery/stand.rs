@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -223,21 +223,20 @@ impl Stand {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stderr(Stdio::null());
         let failed = Failure::program("script (of util-linux)");
         let mut child = command.spawn().map_err(failed)?;
-        let mut keyboard = child.stdin.take();
-        // A command may end without having asked anything, and Ctrl-D answers whatever else it asks.
-        if let Some(keyboard) = &mut keyboard {
-            let _ = keyboard.write_all(format!("{typed}\u{4}").as_bytes());
+        let mut shown = Vec::new();
+        // The keyboard stays there until the end: taking it away would be a key of its own.
+        let keyboard = child.stdin.take();
+        if let (Some(keyboard), Some(screen)) = (&keyboard, child.stdout.take()) {
+            shown = answer_each(screen, keyboard, typed);
         }
-        let output = child
-            .wait_with_output()
-            .map_err(Failure::program("script"))?;
-        if output.status.success() {
+        let status = child.wait().map_err(Failure::program("script"))?;
+        if status.success() {
             return Ok(());
         }
-        let (status, shown) = (output.status, text(&output.stdout));
+        let shown = text(&shown);
         Err(Failure::no(format!("{line}: {status}: {shown}")))
     }
 
@@ -294,4 +293,19 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
         .map_err(Failure::file("look at", from))?
         .permissions();
     fs::set_permissions(to, modes).map_err(Failure::file("set the mode of", to))
+}
+
+/// Types the same words whenever the program asks, and hands over what it has shown. What somebody types earlier
+/// answers nothing.
+fn answer_each(mut screen: ChildStdout, mut keyboard: &ChildStdin, typed: &str) -> Vec<u8> {
+    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
+    // At the end of a terminal some systems report an error.
+    while let Ok(count @ 1..) = screen.read(&mut bytes) {
+        shown.extend(&bytes[..count]);
+        if shown.ends_with(b": ") {
+            // The program may have ended meanwhile.
+            let _ = keyboard.write_all(typed.as_bytes());
+        }
+    }
+    shown
 }
