@@ -430,8 +430,8 @@ pub fn commit_of_tree(
     here.commit_tree(&tree, &[&head, &before], about, hint)
 }
 
-/// A file with these bytes, from its beginning.
-fn file_with(bytes: &[u8]) -> Result<fs::File, Failure> {
+/// A file with these bytes, from its beginning: the input of a git command, which may be longer than a pipe holds.
+pub fn file_with(bytes: &[u8]) -> Result<fs::File, Failure> {
     let written = || -> std::io::Result<fs::File> {
         let mut file = tempfile::tempfile()?;
         file.write_all(bytes)?;

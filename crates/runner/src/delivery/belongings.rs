@@ -7,9 +7,10 @@ use std::process::Stdio;
 
 use engine::RunBranch;
 use runtime::failure::Failure;
+use runtime::run_branch::file_with;
 use runtime::workspace::{OpenRun, Workspace};
 
-use super::commit::{file_with, is_below, split};
+use super::commit::{is_below, split};
 use crate::run_place::{self, Checkout, left_files};
 
 /// The paths that came along and do not come back, relative to the project.

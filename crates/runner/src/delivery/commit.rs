@@ -1,11 +1,11 @@
 //! The commit of a run on its branch.
 
-use std::io::{Seek as _, Write as _};
 use std::process::Stdio;
 
 use engine::RunPlace;
 use evidence::{Project, artifact_path};
 use runtime::failure::Failure;
+use runtime::run_branch::file_with;
 use runtime::workspace::OpenRun;
 
 use super::belongings::Belongings;
@@ -154,17 +154,6 @@ fn write_commit(
     // A task may be longer than an argument of a command.
     let written = here.succeed(command.stdin(Stdio::from(file_with(message.as_bytes())?)))?;
     Ok(text(written))
-}
-
-/// A file with this text, from its beginning.
-pub(super) fn file_with(bytes: &[u8]) -> Result<std::fs::File, Failure> {
-    let written = || -> std::io::Result<std::fs::File> {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(bytes)?;
-        file.rewind()?;
-        Ok(file)
-    };
-    Ok(written().map_err(evidence::Error::GitStart)?)
 }
 
 /// Moves the branch, if nobody else did meanwhile.

@@ -1,10 +1,10 @@
 //! The merge as objects, before any file of the person's tree changes, and the looks at what it would change there.
 
 use std::collections::BTreeSet;
-use std::io::{Seek as _, Write as _};
 use std::process::Stdio;
 
 use runtime::failure::Failure;
+use runtime::run_branch::file_with;
 
 use super::in_the_way;
 use super::target::Target;
@@ -199,13 +199,7 @@ fn filters(target: &Target<'_>) -> Result<BTreeSet<Vec<u8>>, Failure> {
 
 /// Paths on the input of a command.
 pub(super) fn lines(paths: &[&[u8]]) -> Result<Stdio, Failure> {
-    let written = || -> std::io::Result<std::fs::File> {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(&paths.join(&0))?;
-        file.rewind()?;
-        Ok(file)
-    };
-    Ok(Stdio::from(written().map_err(evidence::Error::GitStart)?))
+    Ok(Stdio::from(file_with(&paths.join(&0))?))
 }
 
 /// What git separates by zeros.
