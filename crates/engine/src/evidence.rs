@@ -76,7 +76,7 @@ pub struct Evidence {
     /// Inputs whose file differs from the captured content.
     pub altered: Vec<Input>,
     pub tree: Option<Hash>,
-    /// Paths that differ from the tree of `changed_since`.
+    /// Paths that differ from the tree of `changed_since`. Absent, too, where they cannot be named.
     pub changed: Option<Vec<String>>,
     pub holder: Option<ProcessState>,
     pub questions: Option<Result<Vec<Question>, String>>,

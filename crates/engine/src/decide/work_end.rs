@@ -339,19 +339,16 @@ fn unseen(draft: &Draft<'_>, dispatch: &Dispatch, judged: Judged) -> Judged {
     }
     let paths = draft.evidence.changed.as_deref().unwrap_or_default();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let (rule, reason) = match some_of(&paths) {
-        Some(paths) if shares_tree(&draft.run) => (
-            Rule::StaleGate,
-            format!("files changed during the review, which are {paths}: review them again"),
-        ),
-        Some(paths) => (
-            Rule::Strayed,
-            format!("a reviewer may not change {paths}: undo the changes, and review again"),
-        ),
-        None => (
-            Rule::StaleGate,
-            String::from("files changed during the review: review them again"),
-        ),
+    let paths = some_of(&paths);
+    let (rule, reason) = if shares_tree(&draft.run) {
+        let which = paths.map_or_else(String::new, |paths| format!(", which are {paths}"));
+        let reason = format!("files changed during the review{which}: review them again");
+        (Rule::StaleGate, reason)
+    } else {
+        let what = paths.unwrap_or_else(|| String::from("files"));
+        let reason =
+            format!("a reviewer may not change {what}: undo the changes, and review again");
+        (Rule::Strayed, reason)
     };
     let fault = Fault::Strayed;
     Judged {

@@ -408,3 +408,66 @@ fn a_reviewer_is_sent_back_for_its_verdict_and_not_for_another_tree() {
         ),
     ]);
 }
+
+/// An older version kept no list of files for a review. Nobody can name the paths, and nothing passes by that.
+#[test]
+fn work_whose_list_of_files_is_lost_ends_and_does_not_pass() {
+    check(
+        FLOW,
+        &judging(&[
+            ("lists are lost", ""),
+            ("lay verdict 1 APPROVED", ""),
+            ("edit src/main.rs", ""),
+            ("used by w2 judge", "refuse R38"),
+            ("stopping w2", "hold R38 | sent back d2"),
+            ("stopping w2", "hold R38 | sent back d2"),
+            (
+                "stopping w2",
+                "refuse R38 | ended d2 strayed, retried strayed",
+            ),
+        ]),
+    );
+    check(
+        FLOW,
+        &judging(&[
+            ("lists are lost", ""),
+            ("lay verdict 1 APPROVED", ""),
+            (
+                "stopping w2",
+                "done R32 | captured verdict, ended d2 approved, gate judging, to over",
+            ),
+        ]),
+    );
+    let review = |place: &'static str, ends: &[(&'static str, &'static str)]| {
+        let before = [
+            (place, ""),
+            ("lists are lost", ""),
+            ("ask judge call A", "allow R10 | admitted d1 judge"),
+            ("begins w1 judge", "done R41 | began d1 w1"),
+            ("tool Read by w1 judge", "allow R21 | worked d1"),
+            ("lay one 1 approved", ""),
+            ("edit src/main.rs", ""),
+        ];
+        let lines: Vec<_> = before.iter().chain(ends).copied().collect();
+        check(PANEL, &lines);
+    };
+    review(
+        "wait 0",
+        &[(
+            "stopping w1",
+            "refuse R54 | captured one, ended d1 strayed, retried strayed",
+        )],
+    );
+    // Only undoing helps, as the next review is compared with the same files.
+    review(
+        "on a branch",
+        &[
+            ("stopping w1", "hold R38 | sent back d1"),
+            ("put back src/main.rs", ""),
+            (
+                "stopping w1",
+                "done R32 | captured one, ended d1 approved, reviewer approved",
+            ),
+        ],
+    );
+}

@@ -2,8 +2,8 @@
 
 use engine::{
     Beginning, Change, Decision, Driver, Entry, Event, Evidence, Fact, Hash, HostName, LineCount,
-    Needs, Pipeline, Process, ProcessState, Run, RunId, Seen, SessionId, Time, Who, apply, begin,
-    replay,
+    Needs, Pipeline, Process, ProcessState, Run, RunBranch, RunId, Seen, SessionId, Started, Time,
+    Who, apply, begin, replay,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,8 @@ pub(super) struct World {
     tree: Tree,
     /// Every tree that was ever looked at; its place is its hash.
     trees: Vec<Tree>,
+    /// The lists of files of earlier trees are not in the store.
+    lists_are_lost: bool,
     dead: Vec<Process>,
 }
 
@@ -102,6 +104,7 @@ impl World {
             written: BTreeMap::new(),
             tree: Tree::new(),
             trees: Vec::new(),
+            lists_are_lost: false,
             dead: Vec::new(),
         }
     }
@@ -127,6 +130,8 @@ impl World {
             ["put", "back", path] => {
                 self.tree.remove(*path);
             }
+            ["lists", "are", "lost"] => self.lists_are_lost = true,
+            ["on", "a", "branch"] => self.on_a_branch(),
             ["wait", seconds] => self.now.0 += seconds.parse::<u64>().unwrap() * 1000,
             ["host", name] => self.held_by(name),
             ["process", number, "dies"] => self.dead.push(process(number)),
@@ -137,11 +142,27 @@ impl World {
 
     /// The run was begun for sessions of another agent program.
     fn held_by(&mut self, host: &str) {
+        self.begun_otherwise(|started| started.host = HostName::parse(host).unwrap());
+    }
+
+    /// The run was begun in a place of its own.
+    fn on_a_branch(&mut self) {
+        self.begun_otherwise(|started| {
+            started.branch = Some(RunBranch {
+                name: String::from("gatewright/r-1"),
+                base: String::from("0123"),
+                from: None,
+                with_changes: false,
+            });
+        });
+    }
+
+    fn begun_otherwise(&mut self, alter: impl FnOnce(&mut Started)) {
         let Some(Fact::Started(started)) = self.journal.first_mut().map(|entry| &mut entry.fact)
         else {
             panic!("a journal begins with a start");
         };
-        started.host = HostName::parse(host).unwrap();
+        alter(started);
         self.run = replay(&self.journal).expect("a beginning folds");
     }
 
@@ -188,7 +209,7 @@ impl World {
             unlisted: BTreeMap::new(),
             altered,
             tree: needs.tree.then(|| self.hash()),
-            changed: needs.changed_since.map(|since| self.changed(since)),
+            changed: needs.changed_since.and_then(|since| self.changed(since)),
             holder,
             questions: None,
             steps: None,
@@ -215,14 +236,15 @@ impl World {
         content(200 + u8::try_from(place).expect("few trees"))
     }
 
-    fn changed(&self, since: Hash) -> Vec<String> {
+    fn changed(&self, since: Hash) -> Option<Vec<String>> {
         let before = &self.trees[usize::from(since.0[0] - 200)];
+        if self.lists_are_lost && *before != self.tree {
+            return None;
+        }
         let all: BTreeSet<&String> = before.keys().chain(self.tree.keys()).collect();
         let differ = |path: &&&String| before.get(**path) != self.tree.get(**path);
-        all.iter()
-            .filter(differ)
-            .map(|path| (**path).clone())
-            .collect()
+        let differing = all.iter().filter(differ).map(|path| (**path).clone());
+        Some(differing.collect())
     }
 
     /// Folds a decision in, as the store does.
