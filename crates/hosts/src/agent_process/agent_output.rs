@@ -42,6 +42,8 @@ pub struct AgentOutput {
     pub(crate) resets: Option<ResetTime>,
     /// The next piece of text belongs to the same message.
     pub(crate) reply_is_partial: bool,
+    /// The turn that is under way has used a tool or said something, of which its program tells no tokens yet.
+    has_answered: bool,
     /// The turn that ended last used no tokens: if its service refused it, nobody answered its prompt.
     is_unanswered: bool,
 }
@@ -158,9 +160,20 @@ impl AgentOutput {
         self.usage.tokens = self.so_far();
     }
 
+    /// The service has answered the prompt of the turn that is under way.
+    pub(crate) fn note_answer(&mut self) {
+        self.has_answered = true;
+    }
+
+    /// Has the service begun to answer a prompt whose turn has not ended?
+    pub fn is_turn_open(&self) -> bool {
+        self.has_answered || self.open_tokens() > 0
+    }
+
     /// A turn has ended, and the program says what it used and cost.
     pub(crate) fn count_turn(&mut self, turn: EndedTurns) {
-        self.is_unanswered = turn.tokens == 0 && self.open_tokens() == 0;
+        self.is_unanswered = turn.tokens == 0 && !self.is_turn_open();
+        self.has_answered = false;
         self.messages.clear();
         let ended = &mut self.ended;
         ended.tokens = ended.tokens.saturating_add(turn.tokens);

@@ -35,7 +35,10 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             item_seen(&item, agent_output);
         }
         OutputLine::ItemCompleted { item } => match item {
-            Item::AgentMessage { text } => agent_output.set_reply(&text),
+            Item::AgentMessage { text } => {
+                agent_output.set_reply(&text);
+                agent_output.note_answer();
+            }
             other => item_seen(&other, agent_output),
         },
         OutputLine::TurnCompleted { usage } => {
@@ -47,13 +50,19 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             });
             agent_output.finish();
         }
-        OutputLine::TurnFailed { error } => agent_output.fail(&error.message),
+        OutputLine::TurnFailed { error } => {
+            // It tells no tokens of a turn that failed.
+            if agent_output.is_turn_open() {
+                agent_output.count_turn(EndedTurns::default());
+            }
+            agent_output.fail(&error.message);
+        }
         OutputLine::Error { message } => agent_output.note_error(&message),
         OutputLine::Other => {}
     }
 }
 
-/// A declined tool call does not count as use.
+/// A declined tool call does not count as use, but it is an answer.
 fn item_seen(item: &Item, agent_output: &mut AgentOutput) {
     match item {
         Item::CommandExecution { status, .. }
@@ -61,8 +70,12 @@ fn item_seen(item: &Item, agent_output: &mut AgentOutput) {
         | Item::McpToolCall { status }
         | Item::CollabToolCall { status } => {
             agent_output.used_a_tool |= status.as_deref() != Some("declined");
+            agent_output.note_answer();
         }
-        Item::WebSearch => agent_output.used_a_tool = true,
+        Item::WebSearch => {
+            agent_output.used_a_tool = true;
+            agent_output.note_answer();
+        }
         Item::AgentMessage { .. } | Item::Other => {}
     }
 }

@@ -49,6 +49,7 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             content,
             delta,
         } if role == "assistant" => {
+            agent_output.note_answer();
             if delta {
                 agent_output.append_to_reply(&content)
             } else {
@@ -61,6 +62,7 @@ pub(super) fn read_line(line: &[u8], agent_output: &mut AgentOutput) {
             parameters,
         } => {
             agent_output.reply_is_partial = false;
+            agent_output.note_answer();
             agent_output.set_activity(&tool_name, parameters.detail());
         }
         OutputLine::ToolResult { status } => {

@@ -53,7 +53,7 @@ impl Meter {
         let now = output.usage;
         let estimate = self.estimate(output);
         // A turn that is under way counts, whatever ends it.
-        let under_way = u64::from(output.open_tokens() > 0);
+        let under_way = u64::from(output.is_turn_open());
         let told = Usage {
             turns: now.turns.saturating_add(under_way),
             cost_cents: now.cost_cents.saturating_add(estimate),

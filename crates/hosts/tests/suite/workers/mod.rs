@@ -246,7 +246,6 @@ fn what_is_not_understood_tells_nothing() {
         r#"{"type":"turn.started"}"#,
         r#"{"type":"item.completed","item":{"type":"reasoning","text":"hm"}}"#,
         r#"{"type":"item.completed","item":{"type":"agent_message","text":7}}"#,
-        r#"{"type":"item.started","item":{"type":"command_execution","status":"declined"}}"#,
         r#"{"type":"item.completed","item":{"type":"a_new_one","status":"completed"}}"#,
         r#"{"type":"a.new.one","thread_id":"x"}"#,
         "{\"type\":\"thread.started\",\"thread_id\":\"\u{fffd}",
@@ -256,6 +255,41 @@ fn what_is_not_understood_tells_nothing() {
             assert_eq!(told, AgentOutput::default(), "{line}");
         }
     }
+}
+
+#[test]
+fn a_turn_that_its_service_has_begun_to_answer_is_open_until_it_ends_and_counts() {
+    let declined =
+        r#"{"type":"item.started","item":{"type":"command_execution","status":"declined"}}"#;
+    let runs =
+        r#"{"type":"item.started","item":{"type":"command_execution","status":"in_progress"}}"#;
+    let says = r#"{"type":"item.completed","item":{"type":"agent_message","text":"well"}}"#;
+    let cut = r#"{"type":"turn.failed","error":{"message":"stream closed before the end"}}"#;
+    let ends = r#"{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
+    let calls = r#"{"type":"tool_use","tool_name":"read_file","tool_id":"1","parameters":{}}"#;
+    let answers = r#"{"type":"message","role":"assistant","content":"well"}"#;
+    let prompt = r#"{"type":"message","role":"user","content":"well"}"#;
+    let result = r#"{"type":"result","status":"error","error":{"message":"overloaded"},"stats":{"total_tokens":0}}"#;
+    for (program, lines, is_open, turns) in [
+        (Program::Codex, &[declined][..], true, 0),
+        (Program::Codex, &[runs], true, 0),
+        (Program::Codex, &[says], true, 0),
+        (Program::Codex, &[cut], false, 0),
+        (Program::Codex, &[runs, cut], false, 1),
+        (Program::Codex, &[says, ends, cut], false, 1),
+        (Program::Codex, &[says, ends, runs, cut], false, 2),
+        (Program::Gemini, &[prompt], false, 0),
+        (Program::Gemini, &[calls], true, 0),
+        (Program::Gemini, &[answers], true, 0),
+        (Program::Gemini, &[prompt, result], false, 0),
+        (Program::Gemini, &[calls, result], false, 1),
+    ] {
+        let output = agent_output(program, lines.join("\n").as_bytes());
+        let told = (output.is_turn_open(), output.usage.turns);
+        assert_eq!(told, (is_open, turns), "{lines:?}");
+    }
+    let output = agent_output(Program::Codex, declined.as_bytes());
+    assert!(!output.used_a_tool, "nobody used it");
 }
 
 #[test]
