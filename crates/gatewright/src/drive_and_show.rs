@@ -11,6 +11,7 @@ use runtime::context::Context;
 use runtime::facts::RunReader;
 use runtime::failure::Failure;
 use runtime::lease_holder;
+use runtime::undelivered;
 use runtime::workspace::{OpenRun, Workspace};
 use store::Backend as _;
 
@@ -37,7 +38,7 @@ pub(crate) fn drive(
             DeliveryEnd::Stopped => DriveEnd::Stopped,
             DeliveryEnd::Nothing | DeliveryEnd::Done(_) | DeliveryEnd::Failed(_) => left,
         };
-        return ended(output, &workspace.read(run)?, &left);
+        return ended(output, &mut workspace, run, left);
     }
     let before = stages_before(&workspace, &opened)?;
     let left = {
@@ -45,7 +46,7 @@ pub(crate) fn drive(
         drive_run::drive(&mut workspace, run, options, watcher.as_mut())
     };
     let left = left.map_err(|failure| left_open(&mut workspace, run, failure))?;
-    ended(output, &workspace.read(run)?, &left)
+    ended(output, &mut workspace, run, left)
 }
 
 /// A run that nobody drives any more is still open, and holds its tree.
@@ -63,15 +64,32 @@ fn left_open(workspace: &mut Workspace<'_>, run: &RunId, failure: Failure) -> Fa
 }
 
 /// Tells how the run was left. A completed run whose work could not be delivered needs somebody.
-fn ended(output: &mut Output, opened: &OpenRun, left: &DriveEnd) -> Result<Exit, Failure> {
-    tell(output, opened, left)?;
+fn ended(
+    output: &mut Output,
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    left: DriveEnd,
+) -> Result<Exit, Failure> {
+    let opened = workspace.read(run)?;
+    let left = settled(workspace, &opened, left);
+    tell(output, &opened, &left)?;
     let place = opened.run().place.as_ref();
     let is_undelivered =
         place.is_some_and(|place| matches!(place.delivery, DeliveryState::Failed { .. }));
-    Ok(match exit(left) {
+    Ok(match exit(&left) {
         Exit::Success if is_undelivered => Exit::No,
         exit => exit,
     })
+}
+
+/// A signal that came when the run was over has stopped nothing, unless its work was to be delivered.
+fn settled(workspace: &Workspace<'_>, opened: &OpenRun, left: DriveEnd) -> DriveEnd {
+    let is_over = engine::is_over(&opened.pipeline, opened.run());
+    let delivers = || undelivered::of(&workspace.state, opened).is_some();
+    if left == DriveEnd::Stopped && is_over && !delivers() {
+        return DriveEnd::Over(engine::status(&opened.pipeline, opened.run()));
+    }
+    left
 }
 
 fn is_headless(opened: &OpenRun) -> Result<(), Failure> {

@@ -1,5 +1,7 @@
 //! `gatewright run`: takes a task through a pipeline to its end, and starts the agents itself.
 
+use std::sync::atomic::Ordering;
+
 use engine::{Held, RunId};
 use runner::drive_options::{DriveOptions, WhenLimited};
 use runtime::clock;
@@ -79,7 +81,11 @@ impl Run {
             };
             let is_alone = !has_branch(context, &run)?;
             let manner = if is_alone { options } else { &leaving };
-            let exit = driven(context, output, &run, manner);
+            let mut exit = driven(context, output, &run, manner);
+            // The signal may come when a run is over: then that one was not stopped, and the next does not begin.
+            if options.stop.load(Ordering::Relaxed) && number + 1 < tasks.len() {
+                exit = exit.or_worse(Exit::Interrupted);
+            }
             let stops = exit == Exit::Interrupted || (is_alone && exit != Exit::Success);
             if stops {
                 tell_rest(output, tasks, number + 1);

@@ -1,5 +1,7 @@
 //! Stopped, killed and driven twice: the run goes on where it was, and nothing is done twice.
 
+use rustix::process::Signal;
+
 use super::delivery::{remote, stand_in};
 use super::fixture::{ONE, WRITES, World, says, until};
 use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
@@ -45,6 +47,47 @@ fn one_interrupt_stops_cleanly_says_how_to_go_on_and_resume_finishes() {
     assert_eq!(world.history("admitted").len(), 1, "one dispatch in all");
     assert_eq!(world.history("ended").len(), 1);
     assert_eq!(world.starts().len(), 2);
+}
+
+/// The interrupt comes before the orchestrator has seen that a person ended the run.
+#[test]
+fn an_interrupt_of_a_run_that_is_over_says_how_it_ended_and_promises_no_delivery() {
+    let world = World::with(ONE, LONG);
+    let run = world.begin(&world.line(""));
+    at_work(&world, 1);
+    run.signal(Signal::STOP);
+    world
+        .person("cancel r-test --reason enough", "r-test\n")
+        .succeeds();
+    run.interrupt().signal(Signal::CONT);
+    let ran = run.end().exits(1);
+    says(&ran.stdout, "r-test cancelled");
+    assert!(!ran.stderr.contains("gatewright deliver"), "{ran}");
+    no_worker_is_left(&world);
+}
+
+#[test]
+fn after_an_interrupt_no_other_task_begins_although_the_run_at_work_was_over() {
+    let world = World::with(ONE, LONG);
+    let line = world
+        .line("--branch --task more")
+        .replace("--id r-test ", "");
+    let run = world.begin(&line);
+    at_work(&world, 1);
+    run.signal(Signal::STOP);
+    let first = world.facts("list --all")["runs"][0]["run"].clone();
+    let first = first.as_str().unwrap();
+    world
+        .person(
+            &format!("cancel {first} --reason enough"),
+            &format!("{first}\n"),
+        )
+        .succeeds();
+    run.interrupt().signal(Signal::CONT);
+    let ran = run.end().exits(130);
+    says(&ran.stderr, "not started: more");
+    let runs = world.facts("list --all")["runs"].clone();
+    assert_eq!(runs.as_array().unwrap().len(), 1, "{runs}");
 }
 
 #[test]
