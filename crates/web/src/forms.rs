@@ -38,21 +38,24 @@ fn look_first(reading: &Reading<'_>, opened: &OpenRun, about: &[ShownArtifact]) 
     html! {
         p.look { "Look first: "
             @for artifact in about {
-                a href=(link(format!("artifact/{}", artifact.name))) { (artifact.title()) } " · "
+                // The page has the latest copy, which may be another reviewer's.
+                @if artifact.shown_by.is_some() {
+                    a href=(link(format!("artifact/{}", artifact.name))) { (artifact.title()) } " · "
+                } @else { (artifact.title()) " · " }
             }
             a href=(link("diff".to_owned())) { "what it changed" }
         }
-        @for artifact in about { (review(run, artifact)) }
+        @for (place, artifact) in about.iter().enumerate() { (review(run, place, artifact)) }
     }
 }
 
 /// What a reviewer said, where somebody has read it. Who objects is open.
-fn review(run: &Run, artifact: &ShownArtifact) -> Markup {
+fn review(run: &Run, place: usize, artifact: &ShownArtifact) -> Markup {
     let is_read = artifact.text != ShownText::Unread;
     let review = artifact.review.as_ref().filter(|_| is_read);
     html! {
         @if let Some(review) = review {
-            details open[review.verdict != Outcome::Approved] id=(format!("said-{}-{}", run.id, artifact.name)) {
+            details open[review.verdict != Outcome::Approved] id=(format!("said-{}-{place}", run.id)) {
                 summary { (artifact.title()) }
                 pre.output { @for (_, line) in artifact.lines() { (line) "\n" } }
             }

@@ -105,6 +105,44 @@ fn a_question_after_a_review_names_its_reviewers_and_what_they_said() {
 }
 
 #[test]
+fn two_reviewers_who_leave_the_same_artifact_have_their_own_text_on_the_page() {
+    let project = Project::with_git(PROGRAM);
+    let same = PANEL.replace("leaves = \"rb\"", "leaves = \"ra\"");
+    let declared = "[artifacts.rb]\npath    = \"rb.json\"\nformat  = \"json\"\noutcome = { field = \"status\", values = [\"approved\", \"needs_changes\"] }\n";
+    project.write("panel.toml", same.replace(declared, ""));
+    project.trust("panel.toml");
+    run(
+        &project,
+        &format!("start panel.toml --by-hand --task x --id {RUN}"),
+    )
+    .succeeds();
+    let reports = |agent: &str, file: &str, text: &str| {
+        project.write(file, text);
+        run(&project, &format!("report --agent {agent}")).succeeds();
+    };
+    reports("writer", "note.txt", "a note");
+    for round in 1..=2 {
+        let objects = format!(r#"{{"status": "needs_changes", "hole": {round}}}"#);
+        reports("ca", "ra.json", &objects);
+        reports("writer", "note.txt", &format!("note {round}"));
+        let approves = format!(r#"{{"status": "approved", "round": {round}}}"#);
+        reports("cb", "ra.json", &approves);
+    }
+    let page = Served::start(&project).page("run/r-test").body;
+    let count = |text: &str| page.matches(text).count();
+    assert_eq!(count("<summary>ra, from 'ca' (needs_changes)"), 1, "{page}");
+    assert_eq!(count("<summary>ra, from 'cb' (approved)"), 1, "{page}");
+    // The page of the artifact has the latest copy, which is the other's.
+    let links = |title: &str| count(&format!("artifact/ra\">{title}"));
+    assert_eq!(links("ra, from 'ca' (needs_changes)"), 0, "{page}");
+    assert_eq!(links("ra, from 'cb' (approved)"), 1, "{page}");
+    let ids: Vec<&str> = page.split(" id=\"").skip(1).collect();
+    let ids: Vec<&str> = ids.iter().filter_map(|it| it.split('"').next()).collect();
+    let different: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(ids.len(), different.len(), "{ids:?}");
+}
+
+#[test]
 fn what_others_wrote_is_text_on_every_page() {
     let hostile = "<script>alert(1)</script>\u{1b}[31m<img src=x onerror=alert(1)>\u{202e}";
     let project = project();
