@@ -54,7 +54,7 @@ writer) echo "hello world" >> code.txt; echo new > other.txt; eval "$EXTRA" ;;
 critic) echo '{ "status": "approved" }' > review.json ;;
 esac"#;
 
-/// `ca` always objects, and `cb` says what `$CB` says.
+/// `ca` always objects, and `CB` stands for what `cb` says.
 const PANEL_WORKS: &str = r#"
 case $GATEWRIGHT_AGENT in
 writer) echo "note $count" > note.txt ;;
