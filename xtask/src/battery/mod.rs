@@ -27,6 +27,7 @@ mod runs;
 mod stand;
 mod trace;
 mod two;
+mod typing;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

@@ -2,13 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::typing::converse;
 use crate::failure::Failure;
 use crate::workspace::{scratch, succeed};
 
@@ -216,7 +216,7 @@ impl Stand {
             .map_err(Failure::program("the program under test"))
     }
 
-    /// A person types this line of shell at a terminal, and then these words.
+    /// A person types this line of shell at a terminal, and then one of these lines for each question.
     pub(crate) fn person(&self, line: &str, typed: &str) -> Result<(), Failure> {
         let mut command = self.at_home("script");
         command.args(["-q", "-e", "-c", line, "/dev/null"]);
@@ -230,7 +230,7 @@ impl Stand {
         // The keyboard stays there until the end: taking it away would be a key of its own.
         let keyboard = child.stdin.take();
         if let (Some(keyboard), Some(screen)) = (&keyboard, child.stdout.take()) {
-            shown = answer_each(screen, keyboard, typed);
+            shown = converse(screen, keyboard, typed);
         }
         let status = child.wait().map_err(Failure::program("script"))?;
         if status.success() {
@@ -295,17 +295,22 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::set_permissions(to, modes).map_err(Failure::file("set the mode of", to))
 }
 
-/// Types the same words whenever the program asks, and hands over what it has shown. What somebody types earlier
-/// answers nothing.
-fn answer_each(mut screen: ChildStdout, mut keyboard: &ChildStdin, typed: &str) -> Vec<u8> {
-    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
-    // At the end of a terminal some systems report an error.
-    while let Ok(count @ 1..) = screen.read(&mut bytes) {
-        shown.extend(&bytes[..count]);
-        if shown.ends_with(b": ") {
-            // The program may have ended meanwhile.
-            let _ = keyboard.write_all(typed.as_bytes());
+#[cfg(test)]
+mod tests {
+    use super::Stand;
+
+    #[test]
+    fn a_person_types_one_line_for_each_question_and_ends_what_asks_for_more() {
+        let stand = Stand::new("sh".as_ref(), &[]).unwrap();
+        let asks = |times: usize, end: &str| {
+            format!(
+                "n=0; while [ $n -lt 9 ] && printf 'again{end}' && read x && [ $x = yes ]; do n=$((n+1)); done; test $n = {times}"
+            )
+        };
+        for (typed, times) in [("yes\n", 1), ("yes\nyes\n", 2), ("", 0)] {
+            for end in [": ", "? ", "> ", "] "] {
+                stand.person(&asks(times, end), typed).unwrap();
+            }
         }
     }
-    shown
 }
