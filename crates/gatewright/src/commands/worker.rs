@@ -4,6 +4,7 @@
 mod fleet;
 mod idle;
 mod night;
+mod waiting;
 
 use night::Handed;
 
@@ -23,7 +24,6 @@ use runner::queue::{self, Waits};
 use runner::untold_runs::UntoldRuns;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
-use runtime::facts::RunsReader;
 use runtime::failure::Failure;
 use runtime::find_run;
 use runtime::lease_holder;
@@ -148,7 +148,7 @@ struct DrivenRuns<'s> {
     /// What it waits for while it drives nothing.
     idle: idle::Idle,
     /// Counts what waits for a person, as the inbox shows it.
-    waiting: RunsReader,
+    waiting: waiting::Waiting,
     /// Concurrent runs share a store. It closes with the last of them, so that a repair finds no open
     /// connection.
     group: Option<Group>,
@@ -169,7 +169,7 @@ impl<'s> DrivenRuns<'s> {
             left: BTreeMap::new(),
             awaits_a_time: false,
             idle: idle::Idle::default(),
-            waiting: RunsReader::default(),
+            waiting: waiting::Waiting::default(),
             group: None,
             sender,
             heard,
@@ -195,8 +195,9 @@ impl<'s> DrivenRuns<'s> {
         self.awaits_a_time = queue.iter().any(|it| awaits_a_time(&it.waits));
         // Who drives runs says nothing of this.
         if self.decided.is_empty() {
-            let waiting = self.waiting.count_waiting(&mut workspace, clock::now())?;
-            self.idle.look(&queue, waiting);
+            let waiting = &mut self.waiting;
+            self.idle
+                .look(&queue, || waiting.number(&mut workspace, Instant::now()));
         }
         let due = queue.into_iter().filter(|it| {
             let id = &it.summary.id;

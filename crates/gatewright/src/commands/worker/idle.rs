@@ -23,8 +23,8 @@ enum IdleReason {
 }
 
 impl Idle {
-    /// Notes what the queue waits for, and how many runs wait for a person.
-    pub(super) fn look(&mut self, queue: &[QueuedRun], waiting: usize) {
+    /// Notes what the queue waits for. Only where no run is due by itself, it asks how many wait for a person.
+    pub(super) fn look(&mut self, queue: &[QueuedRun], waiting: impl FnOnce() -> usize) {
         let due = queue.iter().filter_map(|it| match &it.waits {
             Waits::Until(time) | Waits::Held { until: time, .. } => {
                 Some((*time, it.summary.id.clone()))
@@ -39,9 +39,11 @@ impl Idle {
         });
         self.found = match due.min() {
             Some((time, run)) => IdleReason::At(time, run),
-            None if waiting > 0 => IdleReason::Persons(waiting),
-            None if queue.is_empty() => IdleReason::Nothing,
-            None => IdleReason::Other,
+            None => match waiting() {
+                0 if queue.is_empty() => IdleReason::Nothing,
+                0 => IdleReason::Other,
+                many => IdleReason::Persons(many),
+            },
         };
     }
 
