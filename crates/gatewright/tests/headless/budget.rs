@@ -281,6 +281,65 @@ fn a_prompt_that_the_service_refused_is_no_turn_and_one_that_it_began_to_answer_
     assert_eq!(world.starts().len(), 3);
 }
 
+/// Codex, whose stream is cut in the middle of an answer. Its fifth turn comes to an end.
+const CODEX_IS_CUT: &str = r#"
+echo '{"type":"thread.started","thread_id":"01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4"}'
+echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"I look at it"}}'
+if [ $count -le 4 ]; then
+    echo '{"type":"turn.failed","error":{"message":"stream closed before response.completed: try again in 0.1s"}}'
+    exit 1
+fi
+echo '{"type":"item.completed","item":{"id":"item_2","type":"agent_message","text":"all is well"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":990,"output_tokens":10}}'
+"#;
+
+/// The same of Gemini CLI.
+const GEMINI_IS_CUT: &str = r#"
+while [ $# -gt 0 ]; do
+    case $1 in --session-id|-r) id=$2 ;; esac
+    shift
+done
+echo "{\"type\":\"init\",\"session_id\":\"$id\"}"
+echo '{"type":"message","role":"assistant","content":"I look at it"}'
+if [ $count -le 4 ]; then
+    echo '{"type":"error","severity":"error","message":"Model stream ended without a finish reason: retry in 0.1s"}'
+    echo '{"type":"result","status":"error","stats":{"total_tokens":0}}'
+    exit 1
+fi
+echo '{"type":"message","role":"assistant","content":"all is well"}'
+echo '{"type":"result","status":"success","stats":{"total_tokens":1000}}'
+"#;
+
+#[test]
+fn a_turn_whose_answer_is_cut_counts_although_its_program_tells_no_tokens() {
+    for (runner, script) in [("codex", CODEX_IS_CUT), ("gemini", GEMINI_IS_CUT)] {
+        let world = World::with(&two("turns = 3", runner), "");
+        world.program(runner, script);
+        let ran = world.gatewright(RUN).exits(6);
+        says(&ran.stdout, "turns 3 of 3");
+        assert_eq!(world.starts().len(), 3, "{runner}");
+    }
+}
+
+/// Codex, which begins an answer and is ended in the middle of it.
+const CODEX_IS_SLOW: &str = r#"
+echo '{"type":"thread.started","thread_id":"01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4"}'
+echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"I look at it"}}'
+exec sleep 600
+"#;
+
+#[test]
+fn a_turn_that_its_time_limit_ends_counts_although_its_program_tells_no_tokens() {
+    let slow = two("turns = 9", "codex").replace(
+        "leaves  = [\"said\"]",
+        "leaves  = [\"said\"]\ntimeout = \"2s\"\nretry = 0",
+    );
+    let world = World::with(&slow, "");
+    world.program("codex", CODEX_IS_SLOW);
+    world.gatewright(RUN).exits(6);
+    assert_eq!(world.history("ended")[0]["fact"]["used"]["turns"], 1);
+}
+
 #[test]
 fn what_fits_into_the_budget_goes_through_and_is_told() {
     let world = World::with(&two("tokens = 5000\nturns = 10", "codex"), "");
