@@ -1,11 +1,11 @@
 //! A session of a host that is played: its hooks are run as the host runs them.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 pub(super) use testkit::pipelines::OPEN;
-use testkit::{Project, Ran};
+use testkit::{Project, Ran, wait_for};
 
 pub(super) const SESSION: &str = "94e177ca-6e8d-476c-9202-9845d99bc9b8";
 
@@ -101,7 +101,11 @@ impl Seat {
 
 /// Runs a hook to its end. It may refuse before it has read everything.
 pub(super) fn fed(mut command: Command, input: &[u8]) -> Ran {
-    let mut child = command.spawn().expect("the hook can be started");
+    // A program that a test has just written is busy while a process that another test starts holds it for writing.
+    let mut child = wait_for("the program is free", || match command.spawn() {
+        Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => None,
+        started => Some(started.expect("the hook can be started")),
+    });
     let mut pipe = child.stdin.take().expect("the input is a pipe");
     let bytes = input.to_vec();
     let feeder = std::thread::spawn(move || {
