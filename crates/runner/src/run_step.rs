@@ -20,7 +20,7 @@ use store::Backend as _;
 use crate::agent::choice::{self, Choice};
 use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
 use crate::agent::version;
-use crate::agent::work::{Finish, OnStop, StartFrom, Work, WorkSetup};
+use crate::agent::work::{Finish, FoundFiles, OnStop, StartFrom, Work, WorkSetup};
 use crate::notes;
 use crate::surroundings::{Place, Surroundings};
 use runtime::work_record::Record;
@@ -130,6 +130,7 @@ fn work(
             on_stop: OnStop::Crash,
             updates: &mut |_| {},
             spending: None,
+            found: FoundFiles::New,
             delivery: None,
         },
         record,

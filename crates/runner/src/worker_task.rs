@@ -12,7 +12,7 @@ use super::slots::Slot;
 use super::step_folder::StepFolder;
 use crate::agent::listener::WorkerUpdate;
 use crate::agent::spawn_spec::SpawnSpec;
-use crate::agent::work::{Delivery, Finish, OnStop, StartFrom, Work, WorkSetup};
+use crate::agent::work::{Delivery, Finish, FoundFiles, OnStop, StartFrom, Work, WorkSetup};
 use crate::surroundings::Surroundings;
 use runtime::work_record::Record;
 
@@ -23,6 +23,7 @@ pub(crate) struct WorkerTask {
     pub spec: SpawnSpec,
     pub record: Record,
     pub from: StartFrom,
+    pub found: FoundFiles,
     pub step_folder: Option<Box<StepFolder>>,
     /// Its slot among the agents of this machine.
     pub slot: Slot,
@@ -52,6 +53,7 @@ impl WorkerTask {
                 on_stop: OnStop::LeaveOpen,
                 updates,
                 spending: Some(Arc::clone(&shared.spending)),
+                found: self.found,
                 delivery: delivery.map(|it| it.as_mut() as &mut dyn Delivery),
             },
             record: self.record,

@@ -319,6 +319,37 @@ fn another_program_takes_over_when_every_model_is_limited() {
     assert_eq!(world.history("limited").len(), 2);
 }
 
+/// The files that the first program left are there, and the conversation is not.
+#[test]
+fn a_fallback_program_hears_that_files_may_be_half_done() {
+    let fallback = "fallback = [{ runner = \"claude\", model = \"sonnet\" }]";
+    let steps = one(fallback).replace(
+        "agent   = \"speaker\"\nleaves  = [\"said\"]",
+        "steps = [{ id = \"a\", title = \"a\", agent = \"speaker\" }]\nmax_parallel = 2\non.failed = \"complete\"\nleaves = [\"said\"]",
+    );
+    let steps = steps.replace(
+        "from = \"reply\"",
+        "path = \"said-{step}.md\"\nformat = \"text\"",
+    );
+    for (pipeline, leaves) in [(one(fallback), ""), (steps, "echo x > said-a.md")] {
+        let world = World::with(&pipeline, "");
+        let half = "echo half > half.txt";
+        world.program("codex", &format!("{half}\n{}", codex("true", LATER)));
+        let looks = "cat half.txt > \"$here/found\"";
+        world.program(
+            "claude",
+            &format!("{looks}\n{leaves}\n{}", claude("sonnet")),
+        );
+        world.gatewright(RUN).succeeds();
+        assert_eq!(world.history("went_on")[0]["fact"]["runner"], "claude");
+        assert_eq!(world.noted("found"), ["half"]);
+        // Both have a first start: the program that was started last wrote it.
+        let told = world.prompt(1);
+        says(&told, "half done");
+        assert!(!told.contains("nothing of the last attempt"), "{told}");
+    }
+}
+
 #[test]
 fn an_overload_and_a_cut_stream_cost_no_attempt_and_lead_to_the_fallback() {
     for message in [

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{Seconds, Source};
+use evidence::Project;
 use evidence::check::{self, CheckEnvironment, SearchPath};
+use hosts::Program;
 use hosts::agent_process::{FileAccess, GuardSetup};
 use runtime::claim::Claim;
 use runtime::current_exe::is_executable;
@@ -90,19 +92,41 @@ pub fn candidate(
     let Runner::Program(program) = choice.runner else {
         return Ok(None);
     };
-    let project = workspace.project_of(opened)?;
-    let now: Variables = std::env::vars_os().collect();
-    let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
-    let search = check::search(&given.folders, &project.root);
-    let path = check::find(program.word(), &search).map_err(Failure::environment)?;
-    let mut variables = variables(&now, choice, &search, given)?;
-    variables.extend(state_home(workspace));
-    variables.extend(worker_variables(opened, choice));
+    let base = BaseEnvironment::of(workspace, opened, choice)?;
     Ok(Some(ProgramToCheck {
         program,
-        path,
-        variables,
+        path: base.find(program)?,
+        variables: base.variables,
     }))
+}
+
+/// The environment in which the version of an agent program is judged, and which its worker gets. What makes its hooks
+/// call us is added later.
+struct BaseEnvironment {
+    project: Project,
+    search: SearchPath,
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl BaseEnvironment {
+    fn of(workspace: &Workspace<'_>, opened: &OpenRun, choice: &Choice) -> Result<Self, Failure> {
+        let project = workspace.project_of(opened)?;
+        let now: Variables = std::env::vars_os().collect();
+        let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
+        let search = check::search(&given.folders, &project.root);
+        let mut variables = variables(&now, choice, &search, given)?;
+        variables.extend(state_home(workspace));
+        variables.extend(worker_variables(opened, choice));
+        Ok(Self {
+            project,
+            search,
+            variables,
+        })
+    }
+
+    fn find(&self, program: Program) -> Result<PathBuf, Failure> {
+        check::find(program.word(), &self.search).map_err(Failure::environment)
+    }
 }
 
 pub fn prepare(
@@ -113,15 +137,11 @@ pub fn prepare(
     overrides: SpawnOverrides<'_>,
 ) -> Result<SpawnSpec, Failure> {
     check_denied_tools(opened, choice)?;
-    let project = workspace.project_of(opened)?;
-    let now: Variables = std::env::vars_os().collect();
-    let given = worker_environment::of_run(&workspace.state, opened.run(), &now)?;
-    let search = check::search(&given.folders, &project.root);
-    let folder = overrides.step_folder.unwrap_or(&project.root).to_owned();
+    let base = BaseEnvironment::of(workspace, opened, choice)?;
+    let root = &base.project.root;
+    let folder = overrides.step_folder.unwrap_or(root).to_owned();
     let program = match choice.runner {
-        Runner::Program(program) => {
-            check::find(program.word(), &search).map_err(Failure::environment)?
-        }
+        Runner::Program(program) => base.find(program)?,
         Runner::Command => {
             let file = trusted_file(workspace, opened, choice)?;
             script(choice, file, &claim.script())?
@@ -133,9 +153,11 @@ pub fn prepare(
         Runner::Command => None,
     };
     let (time, silence) = limits(opened, choice);
-    let mut variables = variables(&now, choice, &search, given)?;
-    variables.extend(state_home(workspace));
-    variables.extend(worker_variables(opened, choice));
+    let BaseEnvironment {
+        project,
+        mut variables,
+        ..
+    } = base;
     let guard_setup = match choice.runner {
         Runner::Program(program) => {
             let location = guard::WorkLocation {

@@ -60,6 +60,8 @@ pub struct WorkSetup<'w> {
     pub updates: &'w mut dyn FnMut(WorkerUpdate),
     /// What all workers of the run use together, if their turns end with the budget.
     pub spending: Option<Arc<Spending>>,
+    /// What the worker finds when it starts from the beginning.
+    pub found: FoundFiles,
     /// Brings changes from the worker's own worktree to the run's worktree.
     pub delivery: Option<&'w mut dyn Delivery>,
 }
@@ -70,6 +72,15 @@ pub enum OnStop {
     Crash,
     /// The work stays open; the next orchestrator continues it.
     LeaveOpen,
+}
+
+/// What is in the folder of a worker that starts from the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FoundFiles {
+    /// Nothing of an earlier start of this work.
+    New,
+    /// Whatever an earlier start of this work left.
+    OfEarlierStart,
 }
 
 pub trait Delivery {
@@ -467,7 +478,7 @@ fn unheld(cause: std::io::Error) -> Failure {
     Failure::environment(format!("cannot hold the agent's process ({cause})"))
 }
 
-/// The prompt prefix for a worker whose process died with its orchestrator.
+/// What a worker reads whose end the engine did not accept.
 fn sent_back(reason: &str) -> String {
     format!("You are not done: {reason}. Do what is missing, then finish again.\n")
 }

@@ -13,7 +13,7 @@ use super::{Orchestrator, TICK};
 use crate::agent::choice::{self, Choice};
 use crate::agent::listener::WorkerUpdate;
 use crate::agent::spawn_spec::{self, SpawnOverrides, SpawnSpec};
-use crate::agent::work::StartFrom;
+use crate::agent::work::{FoundFiles, StartFrom};
 use crate::drive_options::DriveEnd;
 use crate::pool::Member;
 use crate::progress::{Progress, Worker};
@@ -131,6 +131,7 @@ impl Orchestrator<'_, '_> {
             dispatch,
             spec,
             from: StartFrom::Beginning,
+            found: FoundFiles::New,
             step_folder,
             slot,
         };
@@ -381,6 +382,7 @@ impl Orchestrator<'_, '_> {
             dispatch: work.dispatch.clone(),
             record,
             from: work.start_from(),
+            found: found_again(step_folder.as_deref()),
             step_folder,
             slot,
         };
@@ -425,6 +427,14 @@ impl Orchestrator<'_, '_> {
                 None => std::thread::sleep(TICK),
             }
         }
+    }
+}
+
+/// What work finds that starts once more.
+fn found_again(step_folder: Option<&StepFolder>) -> FoundFiles {
+    match place(step_folder) {
+        Place::NewWorktree { .. } => FoundFiles::New,
+        Place::OldWorktree { .. } | Place::Project => FoundFiles::OfEarlierStart,
     }
 }
 

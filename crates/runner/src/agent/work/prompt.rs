@@ -5,7 +5,7 @@ use runtime::briefing;
 use runtime::failure::Failure;
 use runtime::workspace::OpenRun;
 
-use super::{StartFrom, Work};
+use super::{FoundFiles, StartFrom, Work};
 
 const INTERRUPTED: &str = "You were interrupted in the middle of this work. Check what is there \
                            already, then continue and finish it.";
@@ -36,15 +36,17 @@ impl Work<'_, '_> {
     }
 
     fn begins_again(&self, run: &Run) -> Option<String> {
+        match self.setup.found {
+            FoundFiles::OfEarlierStart => Some(HALF_DONE.to_owned()),
+            FoundFiles::New => self.begins_in_new_worktree(run),
+        }
+    }
+
+    /// What a step hears whose last attempt is not there.
+    fn begins_in_new_worktree(&self, run: &Run) -> Option<String> {
+        self.record.step_folder.as_ref()?;
+        let step = self.dispatch.duty.step()?;
         let interrupted = self.record.restarts > 0;
-        let Some(step) = self
-            .dispatch
-            .duty
-            .step()
-            .filter(|_| self.record.step_folder.is_some())
-        else {
-            return interrupted.then(|| HALF_DONE.to_owned());
-        };
         (interrupted || has_failed(run, &self.dispatch)).then(|| {
             format!(
                 "Your step begins again, in a new worktree with the project as it is now: nothing of the last attempt \
