@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -46,12 +48,14 @@ impl<'a> GitFile<'a> {
 }
 
 /// Settings that would start programs or trust a cache that an agent can write.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.untrackedCache=false",
     "core.pager=cat",
     "core.alternateRefsCommand=false",
+    // It starts the program for signatures, whose words come before those of git.
+    "log.showSignature=false",
     "protocol.allow=never",
     "credential.helper=",
 ];
@@ -152,6 +156,14 @@ impl Git {
     /// The same as `command`, with every filter and merge driver off that the settings name: files have the bytes
     /// that git stores, those of a large-file store are its pointers, and what only a driver could merge is a conflict.
     pub fn without_filters(&self, root: &Path, git_dir: &Path) -> Result<Command, Error> {
+        let known = self.program_keys(root, git_dir)?;
+        let mut command = self.command(root, git_dir);
+        give(&mut command, &harmless(&known));
+        Ok(command)
+    }
+
+    /// The keys of all settings of filters and merge drivers, separated by zeros.
+    pub fn program_keys(&self, root: &Path, git_dir: &Path) -> Result<Vec<u8>, Error> {
         let question = [
             "config",
             "--null",
@@ -159,10 +171,12 @@ impl Git {
             "--get-regexp",
             "^(filter|merge)[.]",
         ];
-        let known = self.ask(root, git_dir, &question)?;
-        let mut command = self.command(root, git_dir);
-        give(&mut command, &harmless(&known.stdout));
-        Ok(command)
+        let output = self.ask(root, git_dir, &question)?;
+        match output.status.code() {
+            // Git says no if there is none.
+            Some(0 | 1) => Ok(output.stdout),
+            _ => Err(failed(root, &output)),
+        }
     }
 
     fn ask(&self, root: &Path, git_dir: &Path, words: &[&str]) -> Result<Output, Error> {
@@ -174,7 +188,10 @@ impl Git {
     /// filters and merge drivers, which the caller must avoid: `without_filters` does.
     pub fn command(&self, root: &Path, git_dir: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.current_dir(root).env_clear().stdin(Stdio::null());
+        command.env_clear().stdin(Stdio::null());
+        // Git changes the folder itself: for `current_dir` a static program forks, which costs milliseconds
+        // where we have many files in memory.
+        command.arg("-C").arg(root);
         for name in ["HOME", "XDG_CONFIG_HOME"] {
             command.envs(variable(name).map(|value| (name, value)));
         }
@@ -190,8 +207,11 @@ impl Git {
         command
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_ALLOW_PROTOCOL", "");
-        // An agent can name another object to be shown in place of a commit.
-        command.env("GIT_NO_REPLACE_OBJECTS", "1");
+        // An agent can name another object to be shown in place of a commit, and other parents. A file that cannot be
+        // there is the only one about which git says nothing.
+        command
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null/none");
         command
             .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
@@ -199,22 +219,60 @@ impl Git {
     }
 }
 
-/// Settings that start no program in place of those in the output of `git config --name-only`.
-fn harmless(output: &[u8]) -> BTreeMap<Vec<u8>, &'static str> {
+/// A setting of a filter: `clean` of `lfs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterSetting<'a> {
+    pub filter: &'a [u8],
+    pub key: &'a [u8],
+}
+
+/// The settings of filters among these keys, which zeros separate.
+pub fn filter_settings(keys: &[u8]) -> impl Iterator<Item = FilterSetting<'_>> {
+    fields(keys).filter_map(|key| {
+        let rest = key.strip_prefix(b"filter.")?;
+        let end = rest.iter().rposition(|byte| *byte == b'.')?;
+        Some(FilterSetting {
+            filter: &rest[..end],
+            key: &rest[end + 1..],
+        })
+    })
+}
+
+/// What git separates by zeros.
+pub fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let fields = output.split(|byte| *byte == 0);
+    fields.filter(|field| !field.is_empty())
+}
+
+/// The paths in an answer of `git check-attr -z` about one attribute, each with its value.
+pub fn attributes(answer: &[u8]) -> Vec<(&[u8], &[u8])> {
+    let fields: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
+    let files = fields.chunks_exact(3);
+    files.map(|file| (file[0], file[2])).collect()
+}
+
+/// The input of a git command. It comes from a file: git answers while it still reads, and a pipe holds little.
+pub fn input(bytes: &[u8]) -> Result<Stdio, Error> {
+    let written = || -> std::io::Result<File> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        file.rewind()?;
+        Ok(file)
+    };
+    written().map(Stdio::from).map_err(Error::GitStart)
+}
+
+/// Settings that start no program in place of those with these keys.
+fn harmless(keys: &[u8]) -> BTreeMap<Vec<u8>, &'static str> {
     let mut settings = BTreeMap::new();
-    for key in output.split(|byte| *byte == 0) {
-        let Some(end) = key.iter().rposition(|byte| *byte == b'.') else {
-            continue;
-        };
-        let (name, last) = key.split_at(end);
-        if name.starts_with(b"filter.") {
-            for (last, value) in FILTER_OFF {
-                settings.insert([name, last.as_bytes()].concat(), value);
-            }
-        } else if last == b".driver" {
-            settings.insert(key.to_vec(), DRIVER_OFF);
+    for FilterSetting { filter, .. } in filter_settings(keys) {
+        for (last, value) in FILTER_OFF {
+            settings.insert([b"filter.", filter, last.as_bytes()].concat(), value);
         }
     }
+    let drivers =
+        fields(keys).filter(|key| key.starts_with(b"merge.") && key.ends_with(b".driver"));
+    settings.extend(drivers.map(|key| (key.to_vec(), DRIVER_OFF)));
     settings
 }
 
@@ -244,13 +302,16 @@ fn give(command: &mut Command, settings: &BTreeMap<Vec<u8>, &'static str>) {
 fn listed(root: &Path, output: Output) -> Result<GitFiles, Error> {
     let complaint = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() || skipped_a_folder(&complaint) {
-        let message = crate::text::line(&complaint, 300);
-        return Err(Error::GitFailed {
-            root: root.to_path_buf(),
-            message,
-        });
+        return Err(failed(root, &output));
     }
     Ok(GitFiles(output.stdout))
+}
+
+fn failed(root: &Path, output: &Output) -> Error {
+    Error::GitFailed {
+        root: root.to_path_buf(),
+        message: crate::text::line(&String::from_utf8_lossy(&output.stderr), 300),
+    }
 }
 
 /// Git only warns about a folder that it cannot open, but its files would be hidden from us.
@@ -302,6 +363,29 @@ mod tests {
         ];
         assert_eq!(Vec::from_iter(keys), expected);
         assert!(harmless(b"").is_empty());
+    }
+
+    #[test]
+    fn a_filter_is_known_by_any_of_its_settings() {
+        let keys = b"filter.lfs.process\0filter.a.b.clean\0merge.x.driver\0filter.odd\0";
+        let found: Vec<_> = filter_settings(keys)
+            .map(|it| (it.filter, it.key))
+            .collect();
+        let expected: [(&[u8], &[u8]); 2] = [(b"lfs", b"process"), (b"a.b", b"clean")];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn settings_that_cannot_be_read_are_not_settings_without_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, git) = (folder.path(), Git::find().unwrap());
+        let git_dir = root.join(".git");
+        let made = git.ask(root, &git_dir, &["init", "--quiet"]).unwrap();
+        assert!(made.status.success());
+        assert!(git.program_keys(root, &git_dir).unwrap().is_empty());
+        assert!(git.without_filters(root, &git_dir).is_ok());
+        std::fs::write(git_dir.join("config"), "[filter \"x\n").unwrap();
+        assert!(git.without_filters(root, &git_dir).is_err());
     }
 
     #[test]

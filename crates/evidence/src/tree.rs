@@ -23,6 +23,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::content::hash;
 use crate::error::Error;
+use crate::git::path_of;
 use crate::look_context::LookContext;
 use crate::path::PathShape;
 use crate::project::Project;
@@ -234,7 +235,7 @@ pub(crate) fn counting(looking: &LookContext<'_>) -> impl Fn(&str) -> bool + use
 }
 
 /// Those of these paths that count, sorted, as people read them. A file that is gone counts if it would count
-/// as an untracked one.
+/// as an untracked one; one that is there and that git ignores does not.
 pub fn which_count(
     looking: &LookContext<'_>,
     paths: &[Vec<u8>],
@@ -243,8 +244,15 @@ pub fn which_count(
         return Ok(BTreeSet::new());
     }
     let mut files = listing::list(looking.project)?.files;
-    let gone = Standing::Untracked { repository: 0 };
-    files.extend(listing::all(paths.to_vec(), gone));
+    let root = &looking.project.root;
+    let is_gone = |path: &&Vec<u8>| {
+        let there = root.join(path_of(path)).symlink_metadata();
+        // A folder is another thing at its place.
+        there.map_or(true, |there| there.is_dir())
+    };
+    let gone = paths.iter().filter(is_gone).cloned().collect();
+    let untracked = Standing::Untracked { repository: 0 };
+    files.extend(listing::all(gone, untracked));
     // One that git tracks stays so: the first of two is kept.
     listing::sort(&mut files);
     let asked: BTreeSet<&[u8]> = paths.iter().map(Vec::as_slice).collect();

@@ -21,7 +21,7 @@ use runtime::{find_run, run_branch, state, undelivered};
 use crate::engine_event;
 use crate::lease::Lease;
 use crate::run_place::Checkout;
-use belongings::Belongings;
+pub(crate) use belongings::Belongings;
 pub use keep_work::{keep_ended, keep_work, tell_left};
 use outward::{Outward, Request, RequestText};
 use texts::Texts;
@@ -80,6 +80,21 @@ pub fn knows_remote(project: &Project, remote: &str) -> Result<bool, Failure> {
         .output(command.args(["remote", "get-url", "--", remote]))?
         .status
         .success())
+}
+
+/// Is anything left that could be delivered: a worktree, or a branch? One that cannot be looked for counts.
+pub fn has_work(workspace: &Workspace<'_>, opened: &OpenRun) -> bool {
+    let Some(place) = &opened.run().place else {
+        return false;
+    };
+    if opened.has_project() || workspace.is_elsewhere(opened) {
+        return true;
+    }
+    let Ok(home) = workspace.home_of(opened) else {
+        return true;
+    };
+    let tip = Checkout::of(&home).and_then(|here| here.branch_tip(&place.branch.name));
+    home.key != opened.stored.project || !matches!(tip, Ok(None))
 }
 
 /// The completed runs of this project whose work is to be delivered.

@@ -11,7 +11,8 @@ use runtime::fleet_project::{FleetProject, KeptTree};
 use runtime::run_branch;
 use runtime::workspace::{OpenRun, Workspace};
 
-use crate::run_place;
+use crate::delivery::Belongings;
+use crate::run_place::Checkout;
 
 /// Keeps the present tree, and notes what the run has used with what its journal does not have yet. Does nothing for a run
 /// that is in no fleet.
@@ -24,21 +25,21 @@ pub(crate) fn keep(
         return Ok(());
     };
     let run = opened.run();
-    if run
-        .place
-        .as_ref()
-        .is_none_or(|place| place.folder.is_none())
-    {
+    let Some(place) = run.place.as_ref().filter(|place| place.folder.is_some()) else {
         return Ok(());
-    }
+    };
     // Of two workers that end at once, the later tree is noted last.
     let _turn = turn(workspace, &run.id)?;
     let project = workspace.project_of(opened)?;
     // The push replaces the tree before, and until the note that is the one which others go on with.
     let before = fleet.kept_tree(&run.id)?;
     let about = format!("The tree of {}", run.id);
-    let carried = run_place::carried(&workspace.state, &run.id);
-    let commit = run_branch::commit_of_tree(&project, &about, before.as_deref(), &carried)?;
+    let (before, branch) = (before.as_deref(), &place.branch);
+    let belongings = Belongings::of(workspace, opened);
+    let paths = belongings.paths();
+    let commit = run_branch::commit_of_tree(&project, &about, before, paths, &branch.base)?;
+    let here = Checkout::of(&project)?;
+    belongings.require_kept_back_below(&here, &commit, branch, before)?;
     let remote = FleetProject {
         folder: &project.root,
         environment: &workspace.context.environment,

@@ -1,19 +1,19 @@
 //! The branch of a run that works in a worktree of its own: its name, and the commit it begins with.
 
 mod filters;
+mod staging;
 
-use std::ffi::OsString;
 use std::fs;
-use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use engine::{Definition, PlaceKind, RunBranch, RunId};
-use evidence::git::Git;
+use evidence::git::{Git, input, path_of};
 use evidence::{Project, Repository};
 
 use crate::failure::Failure;
 use crate::state::{self, State};
+pub use staging::{LeftOut, Staging, is_below};
 
 /// The namespace of these branches.
 const PREFIX: &str = "gatewright";
@@ -26,6 +26,9 @@ const FOLDER: &str = "places";
 
 /// The file that names the person's own worktree, for the removal of runs.
 const HOME: &str = "home";
+
+/// What helps where uncommitted changes cannot be taken along.
+const COMMIT_FIRST: &str = "commit or stash them, or start without --with-changes";
 
 /// Where a new run is to work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -168,7 +171,7 @@ impl BranchBase {
         Err(Failure::environment(format!(
             "git cannot keep the uncommitted changes ({complaint})"
         ))
-        .hint("commit or stash them, or start without --with-changes"))
+        .hint(COMMIT_FIRST))
     }
 }
 
@@ -275,9 +278,9 @@ impl Checkout<'_> {
     /// A commit of the tree as it is, if it differs from this one. Neither the person's index nor a ref
     /// changes.
     fn uncommitted(&self, head: &str) -> Result<Option<String>, Failure> {
-        let hint = "commit or stash them, or start without --with-changes";
+        let hint = COMMIT_FIRST;
         self.require_unfiltered()?;
-        let tree = self.tree(&[], hint)?;
+        let tree = self.tree(&LeftOut::default(), &[], hint)?;
         if Some(&tree)
             == self
                 .line(&["rev-parse", &format!("{head}^{{tree}}")])?
@@ -292,8 +295,9 @@ impl Checkout<'_> {
     /// Refuses if a changed file has a filter of git. None runs here, so its bytes on the disk would get into a commit:
     /// what a filter encrypts in plain text, what it stores elsewhere as a whole.
     fn require_unfiltered(&self) -> Result<(), Failure> {
-        let names =
-            filters::configured(&self.bytes(&["config", "--null", "--name-only", "--list"])?);
+        let git_dir = &self.repository.git_dir;
+        let keys = self.git.program_keys(self.root, git_dir)?;
+        let names = filters::configured(&keys);
         if names.is_empty() {
             return Ok(());
         }
@@ -307,30 +311,28 @@ impl Checkout<'_> {
         let changed = self.bytes(&listing)?;
         let mut command = self.command()?;
         command.args(["check-attr", "-z", "--stdin", "filter"]);
-        let asked = file_with(&changed)?;
-        let output = self.output(command.stdin(Stdio::from(asked)))?;
-        let filtered = filters::filtered(&output.stdout, &names);
+        let answer = answered(command.stdin(input(&changed)?), COMMIT_FIRST)?;
+        let filtered = filters::filtered(&answer, &names);
         // A file that is gone has no bytes that could get anywhere.
-        let mut filtered = filtered.iter();
-        let is_there = |path: &&String| self.root.join(path).symlink_metadata().is_ok();
+        let mut filtered = filtered.into_iter().map(path_of);
+        let is_there = |path: &PathBuf| self.root.join(path).symlink_metadata().is_ok();
         let Some(path) = filtered.find(is_there) else {
             return Ok(());
         };
         let message = format!(
             "{} has changes and a filter of git, which does not run for the branch of a run",
-            evidence::text::line(path, 200)
+            evidence::text::line(&path.to_string_lossy(), 200)
         );
         let hint = "commit them first, or start without --with-changes; if nothing has changed, type `git status` and retry";
         Err(Failure::refused(message).hint(hint))
     }
 
-    /// What git prints; nothing if it fails.
     fn bytes(&self, words: &[&str]) -> Result<Vec<u8>, Failure> {
-        Ok(self.output(self.command()?.args(words))?.stdout)
+        answered(self.command()?.args(words), COMMIT_FIRST)
     }
 
-    /// The id of the tree as it is, without these untracked files.
-    fn tree(&self, left_out: &[PathBuf], hint: &str) -> Result<String, Failure> {
+    /// The id of the tree as it is, without these files, unless one of these commits has them.
+    fn tree(&self, left_out: &LeftOut, commits: &[&str], hint: &str) -> Result<String, Failure> {
         let scratch = tempfile::tempdir().map_err(Failure::file("make", Path::new("a folder")))?;
         let index = scratch.path().join("index");
         let own = self.repository.git_dir.join("index");
@@ -343,14 +345,13 @@ impl Checkout<'_> {
             command.env("GIT_INDEX_FILE", &index);
             Ok(command)
         };
-        let mut add = command()?;
-        add.args(["add", "--all", "--", "."]);
-        for path in left_out {
-            let mut pathspec = OsString::from(":(top,exclude,literal)");
-            pathspec.push(path);
-            add.arg(pathspec);
-        }
-        self.answer(&mut add, hint)?;
+        let staging = Staging {
+            command: &command,
+            hint,
+        };
+        staging.changes()?;
+        staging.new_files(left_out)?;
+        staging.take_out(left_out, commits)?;
         self.answer(command()?.arg("write-tree"), hint)
     }
 
@@ -375,28 +376,35 @@ impl Checkout<'_> {
     }
 
     fn answer(&self, command: &mut Command, hint: &str) -> Result<String, Failure> {
-        let output = self.output(command)?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        }
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        let complaint = evidence::text::line(complaint.trim(), 300);
-        Err(Failure::environment(format!(
-            "git cannot read the uncommitted changes ({complaint})"
-        ))
-        .hint(hint))
+        let said = answered(command, hint)?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 }
 
-/// A commit of a worktree as it is, without these untracked files, on top of its last one. Neither its index nor a ref
-/// changes.
+/// What git prints. Its failure comes with this hint.
+fn answered(command: &mut Command, hint: &str) -> Result<Vec<u8>, Failure> {
+    let output = command.output().map_err(evidence::Error::GitStart)?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let complaint = evidence::text::line(complaint.trim(), 300);
+    Err(Failure::environment(format!(
+        "git cannot read the uncommitted changes ({complaint})"
+    ))
+    .hint(hint))
+}
+
+/// A commit of a worktree as it is, on top of its last one, without these files unless that one or the base of the run
+/// has them. Neither its index nor a ref changes.
 ///
 /// The tree that was kept before is its second parent, so a machine that fetches the new one has that one, too.
 pub fn commit_of_tree(
     project: &Project,
     about: &str,
     kept: Option<&str>,
-    left_out: &[PathBuf],
+    left_out: &LeftOut,
+    base: &str,
 ) -> Result<String, Failure> {
     let gone = || {
         let message = format!(
@@ -413,7 +421,7 @@ pub fn commit_of_tree(
     let named = |name: &str| here.line(&["rev-parse", "--verify", "--quiet", name]);
     let head = named("HEAD^{commit}")?.ok_or_else(gone)?;
     let hint = "make sure that `git add --all` works in the run's worktree";
-    let tree = here.tree(left_out, hint)?;
+    let tree = here.tree(left_out, &[&head, base], hint)?;
     // Another machine may have kept one that is not here; it has a ref of its own.
     let before = match kept {
         Some(kept) => named(&format!("{kept}^{{commit}}"))?,
@@ -428,17 +436,6 @@ pub fn commit_of_tree(
         return Ok(before);
     }
     here.commit_tree(&tree, &[&head, &before], about, hint)
-}
-
-/// A file with these bytes, from its beginning: the input of a git command, which may be longer than a pipe holds.
-pub fn file_with(bytes: &[u8]) -> Result<fs::File, Failure> {
-    let written = || -> std::io::Result<fs::File> {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(bytes)?;
-        file.rewind()?;
-        Ok(file)
-    };
-    Ok(written().map_err(evidence::Error::GitStart)?)
 }
 
 /// `gatewright/r-7f3k2a-add-jwt-login`: the run, and some of its task.
@@ -472,6 +469,25 @@ fn slug(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a filter hides would be stored as it is if a failed look at filters meant that there are none.
+    #[test]
+    fn a_git_that_fails_is_not_one_that_finds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = Git::find().unwrap();
+        let git_dir = folder.path().join(".git");
+        let mut made = git.command(folder.path(), &git_dir);
+        assert!(made.args(["init", "--quiet"]).status().unwrap().success());
+        let project = Project::find(folder.path()).unwrap();
+        let here = Checkout {
+            git: &git,
+            root: &project.root,
+            repository: project.repository.as_ref().unwrap(),
+        };
+        assert!(here.bytes(&["ls-files", "-z"]).unwrap().is_empty());
+        fs::write(git_dir.join("index"), "no index").unwrap();
+        assert!(here.bytes(&["ls-files", "-z"]).is_err());
+    }
 
     #[test]
     fn a_branch_is_named_after_the_run_and_its_task() {

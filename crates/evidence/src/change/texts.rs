@@ -148,7 +148,8 @@ fn since_commit(
 }
 
 /// The paths that may differ from the commit. Git compares stamps, and the content of files that are as young as its
-/// index: without filters, so that no program of the project starts.
+/// index: without filters, so that no program of the project starts. In a submodule another git would start, which obeys
+/// the settings there, so only its commit counts.
 pub(super) fn candidates(
     git: &Git,
     looking: &LookContext<'_>,
@@ -158,7 +159,8 @@ pub(super) fn candidates(
     let root = &looking.project.root;
     let command = git.without_filters(root, &repository.git_dir);
     let mut command = command.map_err(|error| error.to_string())?;
-    command.args(["diff-index", "--name-only", "-z", commit]);
+    command.args(["diff-index", "--ignore-submodules=dirty"]);
+    command.args(["--name-only", "-z", commit]);
     let output = command.stderr(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
     let files = git.files(root, &repository.git_dir);

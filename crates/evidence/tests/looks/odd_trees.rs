@@ -430,3 +430,25 @@ fn many_files_are_the_same_tree_with_and_without_a_cache() {
     world.caches = false;
     assert_eq!(after, world.tree());
 }
+
+#[test]
+fn of_paths_that_others_changed_an_ignored_file_that_is_there_does_not_count() {
+    let world = World::with_git();
+    world.act("write .gitignore *.log; write src/main.rs fn; write src/gone.rs fn; write new.rs x");
+    world.commit();
+    world.act("write there.log x; remove src/gone.rs; remove new.rs; write new.rs/inner x");
+    let asked = [
+        "there.log",
+        "gone.log",
+        "src/gone.rs",
+        "src/main.rs",
+        "new.rs",
+    ];
+    let asked: Vec<Vec<u8>> = asked.map(|path| path.as_bytes().to_vec()).to_vec();
+    let counted = world.looking(&world.root(), |looking| {
+        tree::which_count(looking, &asked).unwrap()
+    });
+    // Nobody knows whether git ignored one that is gone.
+    let expected = ["gone.log", "new.rs", "src/gone.rs", "src/main.rs"];
+    assert_eq!(Vec::from_iter(counted), expected);
+}

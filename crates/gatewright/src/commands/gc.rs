@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::{Held, RunId, Seconds, Time};
+use runner::delivery;
 use runner::place_gc;
 use runner::worktree::Worktrees;
 use runtime::context::Context;
@@ -101,10 +102,13 @@ impl Collection {
     }
 }
 
-/// Would a deletion take the last chance to deliver? A run that cannot be read is not kept for that.
+/// Would a deletion take the last chance to deliver? A run that cannot be read is not kept for that, nor one whose
+/// worktree and branch are gone.
 fn is_undelivered(workspace: &mut Workspace<'_>, run: &RunId) -> bool {
     let opened = workspace.find(run).ok().flatten();
-    opened.is_some_and(|it| undelivered::of(&workspace.state, &it).is_some())
+    opened.is_some_and(|it| {
+        undelivered::of(&workspace.state, &it).is_some() && delivery::has_work(workspace, &it)
+    })
 }
 
 /// Deletes unreferenced contents without a question: nobody can miss them.

@@ -6,7 +6,7 @@ use runner::place_gc;
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{find_run, person_only, transact};
+use runtime::{find_run, person_only, run_branch, transact};
 use serde_json::json;
 use views::Style;
 
@@ -47,9 +47,20 @@ impl Merge {
         }
         match report.end {
             BranchMerge::Conflict { .. } => Ok(Exit::No),
-            BranchMerge::Nothing { .. } => Ok(Exit::Success),
+            BranchMerge::Nothing { .. } => {
+                // The person has merged it with git. What is settled has no place any more.
+                if run_branch::run_folder(&workspace.state, &run).exists() {
+                    let by = workspace.context.who().name();
+                    let message = format!("{by} has merged its branch with git");
+                    note(&mut workspace, opened, &message)?;
+                }
+                Ok(Exit::Success)
+            }
             BranchMerge::Merged { commit, .. } => {
-                note(&mut workspace, opened, &commit)?;
+                let by = workspace.context.who().name();
+                let commit = short(&commit);
+                let message = format!("{by} merged its branch, as {commit}");
+                note(&mut workspace, opened, &message)?;
                 Ok(Exit::Success)
             }
         }
@@ -58,11 +69,9 @@ impl Merge {
 
 /// The history tells the merge. The person has the work, so nothing of it is kept besides the branch, and nobody is
 /// asked to deliver it.
-fn note(workspace: &mut Workspace<'_>, opened: OpenRun, commit: &str) -> Result<(), Failure> {
-    let by = workspace.context.who().name();
-    let message = format!("{by} merged its branch, as {}", short(commit));
+fn note(workspace: &mut Workspace<'_>, opened: OpenRun, message: &str) -> Result<(), Failure> {
     let (is_here, run) = (!workspace.is_elsewhere(&opened), opened.run().id.clone());
-    transact::remark(workspace, opened, None, &message)?;
+    transact::remark(workspace, opened, None, message)?;
     if is_here {
         place_gc::collect_merged(workspace, &run)?;
     }

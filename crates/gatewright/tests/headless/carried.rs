@@ -180,3 +180,172 @@ fn uncommitted_work_that_a_filter_hides_is_in_no_commit() {
         .output();
     assert!(!found.unwrap().status.success());
 }
+
+/// An agent can hide what git tells after a signature that its own program makes up.
+#[test]
+fn a_signature_that_an_agent_made_up_hides_no_secret_and_starts_nothing() {
+    let world = with_secret(
+        r#"printf '#!/bin/sh\ntouch "%s/started"\necho made up >&2\n' "$here" > "$here/verify"
+        chmod +x "$here/verify"
+        git config log.showSignature true
+        git config gpg.program "$here/verify"
+        git config log.showRoot false
+        git add --force .env
+        git commit --quiet --message=all
+        git cat-file commit HEAD | awk '!done && /^$/ {
+            print "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----"; done = 1
+        } { print }' > "$here/signed"
+        git update-ref HEAD "$(git hash-object -t commit -w "$here/signed")""#,
+    );
+    let remote = remote(&world);
+    let ran = world.run("--branch --push origin").exits(1);
+    says(&ran.stderr, ".env");
+    assert!(!is_pushed(&world, &remote));
+    assert!(!world.programs().join("started").exists());
+}
+
+/// What git believes about the parents of a commit is in files that an agent can write.
+#[test]
+fn a_secret_in_a_commit_with_other_parents_is_found() {
+    for script in [
+        // A history of its own, merged.
+        "git checkout --quiet --orphan other; git add --force .env; git commit --quiet --message=other
+        git checkout --quiet --force gatewright/r-test-try
+        git merge --quiet --allow-unrelated-histories -s ours -m both other
+        git rev-list --all --objects | grep -q .env || exit 1",
+        // A parent that has the secret already.
+        r#"base=$(git rev-parse HEAD)
+        git add --force .env; git commit --quiet --message=all
+        hidden=$(git commit-tree -m hidden "$(git rev-parse 'HEAD^{tree}')")
+        grafts=$(git rev-parse --git-common-dir)/info/grafts
+        mkdir -p "$(dirname "$grafts")"
+        echo "$(git rev-parse HEAD) $hidden" > "$grafts"
+        echo "$base $hidden" >> "$grafts""#,
+    ] {
+        let world = with_secret(script);
+        let remote = remote(&world);
+        let ran = world.run("--branch --push origin").exits(1);
+        says(&ran.stderr, ".env");
+        assert!(!is_pushed(&world, &remote), "{script}");
+    }
+}
+
+/// The submodule of this checkout gets a filter that leaves a mark, as an agent could set it up, and a file that git
+/// would compare with it.
+const FILTERED_SUBMODULE: &str = r#"
+dir=$(git -C lib rev-parse --absolute-git-dir)
+printf '#!/bin/sh\ntouch "%s/started"\ncat\n' "$here" > "$here/clean"
+chmod +x "$here/clean"
+git -C lib config filter.x.clean "$here/clean"
+mkdir -p "$dir/info"
+echo '* filter=x' > "$dir/info/attributes"
+echo LIBRARY > lib/code.js
+"#;
+
+/// A project with a submodule that is checked out.
+fn with_submodule(script: &str) -> World {
+    let world = repository(CHECKED, &format!("{NAMES_ITSELF}\n{script}"));
+    let library = world.project.home().join("library");
+    let path = library.to_str().unwrap();
+    let git = |line: &str| world.project.git(line.split(' ')).succeeds();
+    git(&format!("init --quiet {path}"));
+    fs::write(library.join("code.js"), "library\n").unwrap();
+    let inside = format!("-C {path} -c user.name=a -c user.email=a@localhost");
+    git(&format!("{inside} add code.js"));
+    git(&format!("{inside} commit --quiet --message=one"));
+    git(&format!(
+        "-c protocol.file.allow=always submodule --quiet add {path} lib"
+    ));
+    git("commit --quiet --message=lib");
+    world
+}
+
+const FETCH: &str = "git -c protocol.file.allow=always submodule --quiet update --init";
+
+#[test]
+fn no_filter_of_a_submodule_runs() {
+    let world = with_submodule(&format!("{FETCH}\n{FILTERED_SUBMODULE}"));
+    let started = world.programs().join("started");
+    world.run("--branch").succeeds();
+    assert!(!started.exists(), "in a delivery");
+    assert_eq!(committed(&world), ["a.txt", "note.txt"]);
+    // The same in the tree of the person.
+    let script = format!("here={}\n{FILTERED_SUBMODULE}", world.programs().display());
+    let mut shell = world.project.shell(&script);
+    assert!(shell.status().unwrap().success());
+    let line = world
+        .line("--branch --with-changes")
+        .replace("r-test", "r-two");
+    world.gatewright(&line).succeeds();
+    assert!(!started.exists(), "with changes");
+    world.project.write("a.txt", "mine\n");
+    says(&world.gatewright("merge r-test").exits(1).stderr, "stash");
+    assert!(!started.exists(), "in a merge");
+    let line = world.line("--in-place").replace("r-test", "r-three");
+    world.gatewright(&line).succeeds();
+    says(&world.gatewright("diff r-three").succeeds().stdout, "a.txt");
+    assert!(!started.exists(), "in a look");
+    world.project.git(["status"]).succeeds();
+    assert!(started.exists(), "git itself starts it");
+}
+
+#[test]
+fn a_commit_that_the_work_made_in_a_submodule_is_delivered() {
+    let world = with_submodule(&format!(
+        "{FETCH}\ngit -C lib -c user.name=a -c user.email=a@localhost commit --quiet --allow-empty --message=two
+        git -C lib rev-parse HEAD > \"$here/two\""
+    ));
+    world.run("--branch").succeeds();
+    let committed = world
+        .project
+        .git(["rev-parse", "gatewright/r-test-try:lib"]);
+    assert_eq!(committed.stdout.trim(), world.noted("two")[0]);
+}
+
+/// Makes files of folders, folders of files, and links of both.
+const REPLACES: &str = "
+rm -rf file folder linked; mkdir file; echo in > file/inner; echo now > folder; ln -s away linked
+mkdir away; echo x > away/one; rm gone; chmod +x mode; echo new > 'odd
+name'";
+
+/// A project with the files that are replaced.
+fn with_replaced(script: &str) -> World {
+    let world = repository(CHECKED, &format!("{NAMES_ITSELF}\n{script}"));
+    for path in ["file", "folder/one", "linked/one", "gone", "mode"] {
+        world.project.write(path, "first\n");
+        world.project.git(["add", path]).succeeds();
+    }
+    let commit = ["commit", "--quiet", "--message=files"];
+    world.project.git(commit).succeeds();
+    world
+}
+
+#[test]
+fn files_that_become_folders_or_links_and_the_other_way_round_are_committed() {
+    let files = |world: &World, commit: &str| {
+        let words = ["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)"];
+        let listed = world.project.git([words.as_slice(), &[commit]].concat());
+        let mut listed: Vec<String> = listed.stdout.split('\0').map(str::to_owned).collect();
+        listed.retain(|line| !line.is_empty() && !line.ends_with(".txt"));
+        listed
+    };
+    let expected = [
+        "100644 away/one",
+        "100644 file/inner",
+        "100644 folder",
+        "120000 linked",
+        "100755 mode",
+        "100644 \"odd\\nname\"",
+    ];
+    let world = with_replaced(REPLACES);
+    world.run("--branch").succeeds();
+    assert_eq!(files(&world, "gatewright/r-test-try"), expected);
+    // What the person has not committed, at the beginning.
+    let world = with_replaced("");
+    let mut shell = world.project.shell(REPLACES);
+    assert!(shell.status().unwrap().success());
+    world.run("--branch --with-changes").succeeds();
+    let mut found = files(&world, "gatewright/r-test-try");
+    found.retain(|line| !line.ends_with(".toml"));
+    assert_eq!(found, expected);
+}

@@ -176,3 +176,69 @@ fn a_machine_carries_its_own_files_and_says_what_it_lacks() {
     assert_eq!(fleet.at_branch("f-2", "note.txt"), "none\nnone");
     says(&remarks("f-2"), "bare has nothing for `carry` key.txt");
 }
+
+/// Asks at the end, so that the tree which is kept stays at the remote.
+fn asks_and_carries(more: &str) -> String {
+    super::fleet::ASKS_AT_THE_END.replacen("start =", &format!("{more}\nstart ="), 1)
+}
+
+/// A fleet whose project ignores the file that comes along, as nearly every project does.
+fn ignoring(pipeline: &str, script: &str) -> (Fleet, World) {
+    let fleet = Fleet::new(pipeline, script);
+    let git = |line: &str| fleet.laptop.project.git(line.split(' ')).succeeds();
+    fleet.laptop.project.write(".gitignore", ".env\n");
+    git("add .gitignore");
+    git("commit --quiet --message=ignore");
+    git("push --quiet origin main");
+    let build = with_clone(&fleet, "build");
+    build.project.write(".env", "SECRET=1\n");
+    build.project.write("lock.json", "{}\n");
+    (fleet, build)
+}
+
+/// The paths in all commits that the remote has.
+fn at_remote(fleet: &Fleet) -> String {
+    let words = ["--git-dir", fleet.remote_path(), "log", "--all", "-m"];
+    let words = [words.as_slice(), &["--format=", "--name-only", "--root"]].concat();
+    fleet.laptop.project.git(words).succeeds().stdout
+}
+
+#[test]
+fn work_that_carries_an_ignored_file_is_kept_without_it() {
+    for script in [
+        "cat .env; echo note > note.txt",
+        // An agent puts all into the index.
+        "git add --all --force; echo note > note.txt",
+    ] {
+        let (fleet, build) = ignoring(&asks_and_carries("carry = [\".env\"]"), script);
+        fleet.queue("f-1", "").succeeds();
+        build.gatewright("worker --fleet --once").succeeds();
+        assert_eq!(fleet.laptop.status("f-1"), "waiting", "{script}");
+        let kept = at_remote(&fleet);
+        assert!(kept.lines().any(|path| path == "note.txt"), "{kept}");
+        assert!(!kept.contains(".env"), "{script}: {kept}");
+    }
+}
+
+#[test]
+fn what_comes_back_and_is_not_ignored_is_kept_for_other_machines() {
+    let more = "carry = [\".env\", \"lock.json\"]\ncarry_back = [\"lock.json\"]";
+    let script = "echo '{1}' > lock.json; echo note > note.txt";
+    let (fleet, build) = ignoring(&asks_and_carries(more), script);
+    fleet.queue("f-1", "").succeeds();
+    build.gatewright("worker --fleet --once").succeeds();
+    let kept = at_remote(&fleet);
+    assert!(kept.lines().any(|path| path == "lock.json"), "{kept}");
+}
+
+#[test]
+fn a_tree_in_which_an_agent_committed_a_secret_is_not_kept_at_the_remote() {
+    let script = "git add --force .env
+        git -c user.name=a -c user.email=a@localhost commit --quiet --message=all
+        echo note > note.txt";
+    let (fleet, build) = ignoring(&asks_and_carries("carry = [\".env\"]"), script);
+    fleet.queue("f-1", "").succeeds();
+    let ran = build.gatewright("worker --fleet --once");
+    says(&format!("{}{}", ran.stdout, ran.stderr), ".env");
+    assert!(!at_remote(&fleet).contains(".env"));
+}

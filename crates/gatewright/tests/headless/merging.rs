@@ -356,3 +356,65 @@ fn the_worktree_of_a_run_whose_tree_is_gone_is_collected() {
     world.gatewright("merge r-test").succeeds();
     assert_eq!(world.project.read("a.txt"), "r-test\n");
 }
+
+/// A tag is as good a name as a branch, and git prefers it.
+#[test]
+fn a_tag_with_the_name_of_the_branch_is_not_merged() {
+    let world = completed(
+        r#"blob=$(echo evil | git hash-object -w --stdin)
+        tree=$(printf '100644 blob %s\tevil.txt\n' "$blob" | git mktree)
+        git tag gatewright/r-test-try "$(git commit-tree -p HEAD -m evil "$tree")""#,
+    );
+    diverge(&world);
+    let tip = git(&world, &format!("rev-parse refs/heads/{BRANCH}"));
+    world.gatewright("merge r-test").succeeds();
+    assert!(!world.is_there("evil.txt"));
+    assert_eq!(world.project.read("a.txt"), "r-test\n");
+    assert_eq!(git(&world, "rev-parse HEAD^2"), tip);
+    says(&git(&world, "log -1 --format=%s"), BRANCH);
+}
+
+#[test]
+fn another_repository_in_the_folder_of_the_run_is_not_its_tree() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let linked = linked(&world);
+    let path = linked.to_str().unwrap();
+    remove(&world, &linked);
+    git(&world, &format!("init --quiet {path}"));
+    let commit = "-c user.name=a -c user.email=a@localhost commit --quiet --allow-empty";
+    git(&world, &format!("-C {path} {commit} --message=other"));
+    let before = git(&world, &format!("-C {path} log --all --format=%H"));
+    let facts = world.facts("merge r-test");
+    assert_eq!(facts["folder"], world.project.path().to_str().unwrap());
+    assert_eq!(world.project.read("a.txt"), "r-test\n");
+    assert_eq!(
+        git(&world, &format!("-C {path} log --all --format=%H")),
+        before
+    );
+    let gone = typed(&world, &linked, "merge r-test").exits(1);
+    says(&gone.stderr, path);
+}
+
+#[test]
+fn ignored_files_with_the_same_bytes_are_compared_by_one_git() {
+    let odd = "od\"d\nna\\me\r";
+    let world = completed(&format!(
+        "mkdir out; for i in 1 2 3 4 5 6 7 8 9; do echo $i > out/$i; done; echo odd > 'out/{odd}'; git add -f out"
+    ));
+    ignore(&world, "out\n");
+    for number in 1..=9 {
+        let path = format!("out/{number}");
+        world.project.write(path, format!("{number}\n"));
+    }
+    world.project.write(format!("out/{odd}"), "other\n");
+    refused(&world);
+    world.project.write(format!("out/{odd}"), "odd\n");
+    let told = world.project.home().join("told");
+    let target = told.display();
+    settings(&world, &format!("[trace2]\n\tnormalTarget = {target}\n"));
+    world.gatewright("merge r-test").succeeds();
+    let told = fs::read_to_string(told).unwrap();
+    let started = told.lines().filter(|line| line.contains(" start "));
+    let hashing = started.filter(|line| line.contains("hash-object"));
+    assert_eq!(hashing.count(), 1, "{told}");
+}

@@ -423,3 +423,50 @@ fn a_program_that_is_missing_is_named_and_a_folder_that_is_gone_is_another_thing
     says(&ran.stderr, "is gone");
     assert!(!ran.stderr.contains("install it"), "{ran}");
 }
+
+#[test]
+fn a_merge_that_a_person_made_with_git_is_noted() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    world.run("--push nosuch").exits(1);
+    let git = |line: &str| world.project.git(line.split(' '));
+    git("checkout --quiet -- b.txt").succeeds();
+    world.project.write("a.txt", "ours\n");
+    git("commit --quiet --message=ours a.txt").succeeds();
+    let ran = world.gatewright("merge r-test").exits(1);
+    says(&ran.stderr, "git merge gatewright/r-test-try");
+    let mut merge = world
+        .project
+        .shell("! git merge --quiet gatewright/r-test-try");
+    assert!(merge.status().unwrap().success(), "both changed it");
+    git("checkout --quiet --theirs a.txt").succeeds();
+    git("commit --quiet --all --no-edit").succeeds();
+    assert_eq!(inbox(&world).len(), 1);
+    for _ in 0..2 {
+        assert_eq!(world.facts("merge r-test")["merged"], false);
+        assert!(inbox(&world).is_empty());
+        let history = world.gatewright("history r-test").succeeds().stdout;
+        assert_eq!(history.matches("merged").count(), 1, "{history}");
+    }
+    assert!(!world.project.state().join("places/r-test").exists());
+    world.person("gc --older-than 0s", "delete\n").succeeds();
+    world.gatewright("status r-test").exits(3);
+}
+
+#[test]
+fn a_run_whose_branch_and_worktree_are_gone_is_deleted_at_once() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    world.run("--push nosuch").exits(1);
+    world.person("gc", "").succeeds();
+    let announced = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(announced["undelivered"], serde_json::json!(["r-test"]));
+    world
+        .project
+        .git(["branch", "-D", "gatewright/r-test-try"])
+        .succeeds();
+    let announced = world.facts("gc --older-than 0s --dry-run");
+    assert_eq!(announced["undelivered"], serde_json::json!([]));
+    assert_eq!(announced["ids"], serde_json::json!(["r-test"]));
+    let ran = world.person("gc --older-than 0s", "delete\n").succeeds();
+    assert!(!ran.stdout.contains("gatewright deliver"), "{ran}");
+    world.gatewright("status r-test").exits(3);
+}

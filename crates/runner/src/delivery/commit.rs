@@ -1,11 +1,10 @@
 //! The commit of a run on its branch.
 
-use std::process::Stdio;
-
 use engine::RunPlace;
+use evidence::git::{fields, input};
 use evidence::{Project, artifact_path};
 use runtime::failure::Failure;
-use runtime::run_branch::file_with;
+use runtime::run_branch::{LeftOut, Staging, is_below};
 use runtime::workspace::OpenRun;
 
 use super::belongings::Belongings;
@@ -30,8 +29,8 @@ pub(super) fn commit(
     let head = head.ok_or_else(|| {
         Failure::environment("the run's worktree has no commit").hint("check it with `git status`")
     })?;
-    add(&here, project, opened, belongings)?;
-    belongings.unstage(&here, &place.branch.base)?;
+    let commits = [head.as_str(), &place.branch.base];
+    add(&here, project, opened, belongings.paths(), &commits)?;
     let tree = text(here.ask(&["write-tree"])?);
     let head_tree = text(here.ask(&["rev-parse", &format!("{head}^{{tree}}")])?);
     let is_ours = has_trailer(&here, &head, opened)?;
@@ -51,26 +50,31 @@ fn add(
     here: &Checkout<'_>,
     project: &Project,
     opened: &OpenRun,
-    belongings: &Belongings,
+    belongings: &LeftOut,
+    commits: &[&str],
 ) -> Result<(), Failure> {
-    here.ask(&["add", "--update"])?;
+    let staging = Staging {
+        command: &|| here.command(),
+        hint: "repair the repository and retry",
+    };
+    staging.changes()?;
     let mut new: Vec<Vec<u8>> = evidence::tree::files(project)?;
     let left_out = left_out(here, opened)?;
-    let tracked = split(&here.ask(&["ls-files", "-z", "--cached"])?);
+    let tracked = sorted(&here.ask(&["ls-files", "-z", "--cached"])?);
     let submodules = submodules(here)?;
     new.retain(|path| {
         let is_known = tracked.binary_search(path).is_ok() || left_out.binary_search(path).is_ok();
         // A submodule has commits of its own.
         !is_known && !belongings.has(path) && !submodules.iter().any(|it| is_below(path, it))
     });
-    if new.is_empty() {
-        return Ok(());
+    if !new.is_empty() {
+        let words = ["add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+        let mut command = here.command()?;
+        command.env("GIT_LITERAL_PATHSPECS", "1").args(words);
+        here.succeed(command.stdin(input(&new.join(&0))?))?;
     }
-    let words = ["add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-    let mut command = here.command()?;
-    command.env("GIT_LITERAL_PATHSPECS", "1").args(words);
-    let input = file_with(&new.join(&0))?;
-    here.succeed(command.stdin(Stdio::from(input))).map(drop)
+    // An agent may have put them into the index without a commit.
+    staging.take_out(belongings, commits)
 }
 
 /// New files that nobody commits: views, and what the pipeline tells git to ignore.
@@ -91,36 +95,27 @@ fn left_out(here: &Checkout<'_>, opened: &OpenRun) -> Result<Vec<Vec<u8>>, Failu
     command
         .args(["ls-files", "-z", "--others", "--ignored"])
         .args(patterns);
-    Ok(split(&here.succeed(&mut command)?))
+    Ok(sorted(&here.succeed(&mut command)?))
 }
 
 /// The paths of submodules in the index.
 fn submodules(here: &Checkout<'_>) -> Result<Vec<Vec<u8>>, Failure> {
     let listed = here.ask(&["ls-files", "-z", "--stage"])?;
-    let lines = listed.split(|byte| *byte == 0);
-    let submodules = lines.filter(|line| line.starts_with(b"160000 "));
+    let submodules = fields(&listed).filter(|line| line.starts_with(b"160000 "));
     let paths = submodules.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
     Ok(paths.map(<[u8]>::to_vec).collect())
 }
 
-/// Is it this path, or in this folder?
-pub(super) fn is_below(path: &[u8], folder: &[u8]) -> bool {
-    let rest = path.strip_prefix(folder);
-    rest.is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
-}
-
-pub(super) fn split(listed: &[u8]) -> Vec<Vec<u8>> {
-    let paths = listed
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty());
-    let mut paths: Vec<Vec<u8>> = paths.map(<[u8]>::to_vec).collect();
+fn sorted(listed: &[u8]) -> Vec<Vec<u8>> {
+    let mut paths: Vec<Vec<u8>> = fields(listed).map(<[u8]>::to_vec).collect();
     paths.sort_unstable();
     paths
 }
 
 fn has_trailer(here: &Checkout<'_>, commit: &str, opened: &OpenRun) -> Result<bool, Failure> {
     let format = format!("--format=%(trailers:key={TRAILER},valueonly)");
-    let named = text(here.ask(&["log", "-1", &format, commit])?);
+    let words = ["rev-list", "--max-count=1", "--no-commit-header", &format];
+    let named = text(here.ask(&[words.as_slice(), &[commit, "--"]].concat())?);
     Ok(named
         .lines()
         .any(|line| line.trim() == opened.run().id.as_str()))
@@ -152,7 +147,7 @@ fn write_commit(
         "-",
     ]);
     // A task may be longer than an argument of a command.
-    let written = here.succeed(command.stdin(Stdio::from(file_with(message.as_bytes())?)))?;
+    let written = here.succeed(command.stdin(input(message.as_bytes())?))?;
     Ok(text(written))
 }
 

@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use evidence::git::path_of;
+use evidence::git::{fields, input, path_of};
 use runtime::failure::Failure;
 
-use super::planned::{Change, MergedFile, fields, lines, text};
+use super::planned::{Change, MergedFile, paths_input, text};
 use super::target::Target;
 
 /// What is at a path that a merge would write.
@@ -121,34 +121,62 @@ fn harmless(
     target: &Target<'_>,
     files: &[(&[u8], &MergedFile)],
 ) -> Result<BTreeSet<Vec<u8>>, Failure> {
-    let mut same = Vec::new();
-    for (path, written) in files {
-        if object(target, path)?.as_deref() == Some(&written.object) {
-            same.push(*path);
-        }
+    // Git asks for the objects of all or of none.
+    let readable = files.iter().filter(|(path, _)| {
+        let there = target.tree.project.root.join(path_of(path));
+        fs::File::open(there).is_ok()
+    });
+    let readable: Vec<_> = readable.collect();
+    if readable.is_empty() {
+        return Ok(BTreeSet::new());
     }
+    let paths: Vec<&[u8]> = readable.iter().map(|(path, _)| *path).collect();
+    let objects = objects(target, &paths)?;
+    let same = readable.iter().zip(&objects);
+    let same = same.filter(|((_, written), object)| written.object == **object);
+    let same: Vec<&[u8]> = same.map(|((path, _), _)| *path).collect();
     if same.is_empty() {
         return Ok(BTreeSet::new());
     }
     let mut command = target.here.command()?;
     command.args(["check-ignore", "-z", "--stdin"]);
     // Git says no if it ignores none of them.
-    let ignored = target.here.output(command.stdin(lines(&same)?))?;
+    let ignored = target.here.output(command.stdin(paths_input(&same)?))?;
     Ok(fields(&ignored.stdout).map(<[u8]>::to_vec).collect())
 }
 
-/// The object that git would make of a file.
-fn object(target: &Target<'_>, path: &[u8]) -> Result<Option<String>, Failure> {
+/// The objects that git would make of files, in their order.
+fn objects(target: &Target<'_>, paths: &[&[u8]]) -> Result<Vec<String>, Failure> {
+    let lines: Vec<u8> = paths.iter().flat_map(|path| quoted(path)).collect();
     let mut command = target.here.command()?;
-    command.args(["hash-object", "--"]).arg(path_of(path));
-    let output = target.here.output(&mut command)?;
-    let object = text(&output.stdout).trim().to_owned();
-    Ok(output.status.success().then_some(object))
+    command.args(["hash-object", "--stdin-paths"]);
+    let listed = target.here.succeed(command.stdin(input(&lines)?))?;
+    Ok(text(&listed).lines().map(str::to_owned).collect())
+}
+
+/// A path as a line of its own, as git reads it whatever is in it.
+fn quoted(path: &[u8]) -> Vec<u8> {
+    let mut line = vec![b'"'];
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => line.extend([b'\\', *byte]),
+            b'\n' => line.extend(b"\\n"),
+            byte => line.push(*byte),
+        }
+    }
+    line.extend(b"\"\n");
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_one_line_whatever_is_in_it() {
+        assert_eq!(quoted(b"a b\r"), b"\"a b\r\"\n");
+        assert_eq!(quoted(b"a\"b\\c\nd"), b"\"a\\\"b\\\\c\\nd\"\n");
+    }
 
     #[test]
     fn folders_above_a_path_begin_with_the_outermost() {

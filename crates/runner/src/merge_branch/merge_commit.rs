@@ -1,5 +1,6 @@
 //! Merges one commit into the person's tree: all looks come first, so that a refusal has changed nothing.
 
+use evidence::git::fields;
 use runtime::failure::Failure;
 
 use super::BranchMerge;
@@ -23,7 +24,7 @@ const PROGRAMS: [&str; 8] = [
     "gpg.ssh.program=ssh-keygen",
 ];
 
-/// Merges this commit, which git knows by the name of the branch.
+/// Merges this commit, the last one of the branch.
 pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failure> {
     let branch = target.name.to_owned();
     let head = target.head()?;
@@ -39,7 +40,7 @@ pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failu
     };
     planned.require_unfiltered(target)?;
     planned.require_free(target)?;
-    write(target, &planned, &head)?;
+    write(target, &planned, &head, tip)?;
     let commit = target.here.line(&["rev-parse", "HEAD"])?;
     let commit = commit.unwrap_or_default();
     let changed = ["diff", "--name-only", "-z", &head, &commit];
@@ -47,11 +48,11 @@ pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failu
     Ok(BranchMerge::Merged {
         branch,
         commit,
-        files: planned::fields(&changed).count(),
+        files: fields(&changed).count(),
     })
 }
 
-fn write(target: &Target<'_>, planned: &Planned, head: &str) -> Result<(), Failure> {
+fn write(target: &Target<'_>, planned: &Planned, head: &str, tip: &str) -> Result<(), Failure> {
     let (here, name) = (&target.here, target.name);
     let mut command = here.command()?;
     if here.line(&["config", "user.email"])?.is_none() {
@@ -64,7 +65,9 @@ fn write(target: &Target<'_>, planned: &Planned, head: &str) -> Result<(), Failu
     }
     command.args(PROGRAMS);
     command.args(["merge", "--quiet", "--no-edit", "--no-gpg-sign"]);
-    let output = here.output(command.args(USUAL).arg(name))?;
+    // A tag may have the name of the branch, and git would merge that one.
+    let says = format!("Merge branch '{name}'");
+    let output = here.output(command.args(USUAL).args(["-m", &says, tip]))?;
     if output.status.success() {
         return Ok(());
     }

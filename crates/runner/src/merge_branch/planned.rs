@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::process::Stdio;
 
+use evidence::Project;
+use evidence::git::{Git, attributes, fields, filter_settings, input};
 use runtime::failure::Failure;
-use runtime::run_branch::file_with;
 
 use super::in_the_way;
 use super::target::Target;
@@ -107,7 +108,8 @@ impl Planned {
     /// Refuses if a file has a filter. None runs here, so the person would get the bytes that git stores. And the
     /// repository's settings, which a worker can write, may name the program.
     pub(super) fn require_unfiltered(&self, target: &Target<'_>) -> Result<(), Failure> {
-        let filters = filters(target)?;
+        let keys = filter_keys(target)?;
+        let filters: BTreeSet<&[u8]> = filter_settings(&keys).map(|it| it.filter).collect();
         if filters.is_empty() {
             return Ok(());
         }
@@ -136,7 +138,7 @@ impl Planned {
     fn filtered(
         &self,
         target: &Target<'_>,
-        filters: &BTreeSet<Vec<u8>>,
+        filters: &BTreeSet<&[u8]>,
     ) -> Result<(Vec<String>, Vec<String>), Failure> {
         let scratch = tempfile::tempdir().map_err(evidence::Error::GitStart)?;
         let index = scratch.path().join("index");
@@ -154,11 +156,12 @@ impl Planned {
             .iter()
             .filter(|change| change.written.is_some());
         let paths: Vec<&[u8]> = written.map(|change| change.path.as_slice()).collect();
-        let answer = target.here.succeed(command.stdin(lines(&paths)?))?;
-        let answer: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
-        let found = answer.chunks_exact(3).filter(|it| filters.contains(it[2]));
-        let (paths, used): (Vec<String>, BTreeSet<String>) =
-            found.map(|it| (text(it[0]), text(it[2]))).unzip();
+        let answer = target.here.succeed(command.stdin(paths_input(&paths)?))?;
+        let found = attributes(&answer).into_iter();
+        let found = found.filter(|(_, filter)| filters.contains(filter));
+        let (paths, used): (Vec<String>, BTreeSet<String>) = found
+            .map(|(path, filter)| (text(path), text(filter)))
+            .unzip();
         Ok((paths, used.into_iter().collect()))
     }
 
@@ -169,7 +172,9 @@ impl Planned {
         if !target.here.ask(&staged)?.is_empty() {
             return Ok(true);
         }
-        let changed = [words.as_slice(), &[head, "--"]].concat();
+        // Of a submodule only its commit counts: git would start another one there to look further.
+        let changed = ["--ignore-submodules=dirty", head, "--"];
+        let changed = [words.as_slice(), &changed].concat();
         let changed = target.here.ask(&changed)?;
         let changed: BTreeSet<&[u8]> = fields(&changed).collect();
         let mut paths = self.changes.iter().map(|change| change.path.as_slice());
@@ -177,35 +182,23 @@ impl Planned {
     }
 }
 
-/// The filters that settings name.
-fn filters(target: &Target<'_>) -> Result<BTreeSet<Vec<u8>>, Failure> {
-    let mut command = target.here.command()?;
-    command.args([
-        "config",
-        "--null",
-        "--name-only",
-        "--get-regexp",
-        "^filter[.]",
-    ]);
-    // Git says no if there is none.
-    let listed = target.here.output(&mut command)?.stdout;
-    let names = fields(&listed).filter_map(|key| {
-        let key = key.strip_prefix(b"filter.")?;
-        let end = key.iter().rposition(|byte| *byte == b'.')?;
-        Some(key[..end].to_vec())
-    });
-    Ok(names.collect())
+/// The keys of settings of filters, and others.
+fn filter_keys(target: &Target<'_>) -> Result<Vec<u8>, Failure> {
+    match &target.tree.project {
+        Project {
+            root,
+            repository: Some(repository),
+            ..
+        } => Ok(Git::find()?.program_keys(root, &repository.git_dir)?),
+        Project {
+            repository: None, ..
+        } => Ok(Vec::new()),
+    }
 }
 
-/// Paths on the input of a command.
-pub(super) fn lines(paths: &[&[u8]]) -> Result<Stdio, Failure> {
-    Ok(Stdio::from(file_with(&paths.join(&0))?))
-}
-
-/// What git separates by zeros.
-pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let fields = output.split(|byte| *byte == 0);
-    fields.filter(|field| !field.is_empty())
+/// Paths on the input of a command, separated by zeros.
+pub(super) fn paths_input(paths: &[&[u8]]) -> Result<Stdio, Failure> {
+    Ok(input(&paths.join(&0))?)
 }
 
 pub(super) fn text(bytes: &[u8]) -> String {

@@ -28,12 +28,14 @@ pub enum TreeChoice {
 }
 
 impl MergeTree {
-    /// The tree in which a run was started. If that is gone, the one in which the command is typed.
+    /// The tree in which a run was started. If that is gone, the one in which the command is typed. Another project may
+    /// be in its folder now.
     pub(super) fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Self, Failure> {
         let typed = workspace.project()?;
         let home = Path::new(&opened.stored.home);
-        let (project, choice) = if home.is_dir() {
-            let started = Project::find(home)?;
+        let started = home.is_dir().then(|| Project::find(home)).transpose()?;
+        let started = started.filter(|started| started.key == opened.stored.project);
+        let (project, choice) = if let Some(started) = started {
             let choice = if started.root == typed.root {
                 TreeChoice::Typed
             } else {

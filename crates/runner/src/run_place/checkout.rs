@@ -2,14 +2,14 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use std::thread;
-use std::time::Duration;
 
 use engine::{RunBranch, RunId};
 use evidence::git::Git;
 use evidence::{Project, Repository};
 use runtime::failure::Failure;
 use runtime::run_branch;
+
+use super::half_made;
 
 /// Commits and refs are durable, nothing is collected, and another git may hold its locks for a while.
 const SETTINGS: [&str; 10] = [
@@ -24,10 +24,6 @@ const SETTINGS: [&str; 10] = [
     "-c",
     "checkout.workers=0",
 ];
-
-/// How often another git that makes a worktree at the same time is waited for, and how long each time.
-const MOST_WAITS: usize = 10;
-const WAIT: Duration = Duration::from_millis(200);
 
 /// A checkout of the person's repository: their own, or that of a run.
 pub(crate) struct Checkout<'a> {
@@ -106,16 +102,13 @@ impl<'a> Checkout<'a> {
         branch: &RunBranch,
         exists: bool,
     ) -> Result<(), Failure> {
-        let mut output = self.worktree_added(folder, branch, exists)?;
-        for _ in 0..MOST_WAITS {
-            if output.status.success() || !is_half_written(&complaint(&output)) {
-                break;
-            }
-            thread::sleep(WAIT);
-            // The first try may have made the branch.
-            let exists = self.branch_tip(&branch.name)?.is_some();
-            output = self.worktree_added(folder, branch, exists)?;
-        }
+        let mut exists = exists;
+        let output = half_made::with_retries(|| {
+            let output = self.worktree_added(folder, branch, exists)?;
+            // A try that fails may have made the branch.
+            exists = exists || self.branch_tip(&branch.name)?.is_some();
+            Ok(output)
+        })?;
         if output.status.success() {
             Ok(())
         } else {
@@ -209,12 +202,6 @@ impl<'a> Checkout<'a> {
                 .to_owned()
         })
     }
-}
-
-/// Git reads all its records of worktrees, and one of them is being written.
-fn is_half_written(complaint: &str) -> bool {
-    let records = ["/commondir", "/gitdir"];
-    complaint.contains("failed to read") && records.iter().any(|record| complaint.contains(record))
 }
 
 /// What git said about a failure, in one line.

@@ -1,15 +1,44 @@
-//! Worktrees of ours that a killed git left half-made: an empty file among git's own breaks every later
-//! `git worktree` of the repository, also the person's.
+//! Half-made worktrees: an empty file among git's own records breaks every `git worktree` of the repository, also
+//! the person's. A git that lives fills it soon, and what a killed one of ours left is removed.
 
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use runtime::failure::Failure;
 
 /// A git that lives fills the file at once.
 const LONGEST: Duration = Duration::from_secs(5);
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often another git that makes a worktree at the same time is waited for, and how long each time.
+const MOST_WAITS: usize = 10;
+const WAIT: Duration = Duration::from_millis(200);
+
+/// Makes a worktree; once more where git could not read the record of one that another git is making.
+pub(crate) fn with_retries(
+    mut make: impl FnMut() -> Result<Output, Failure>,
+) -> Result<Output, Failure> {
+    let mut output = make()?;
+    for _ in 0..MOST_WAITS {
+        if output.status.success() || !has_met_half_made(&output.stderr) {
+            break;
+        }
+        thread::sleep(WAIT);
+        output = make()?;
+    }
+    Ok(output)
+}
+
+/// Git reads all its records of worktrees, and one of them is being written.
+fn has_met_half_made(complaint: &[u8]) -> bool {
+    let complaint = String::from_utf8_lossy(complaint);
+    let mut records = ["/commondir", "/gitdir"].iter();
+    complaint.contains("failed to read") && records.any(|record| complaint.contains(record))
+}
 
 /// Removes git's records of worktrees in the state folder whose making was interrupted. Those elsewhere are the
 /// person's.

@@ -10,10 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -21,6 +20,8 @@ use evidence::Project;
 use evidence::git::Git;
 use evidence::tree::{ObjectFormat, ObjectStamps};
 use runtime::failure::Failure;
+
+use crate::run_place::half_made;
 
 /// The first git with `merge-tree --write-tree`.
 const OLDEST: (u32, u32) = (2, 38);
@@ -259,12 +260,17 @@ impl Repository {
 
     /// Makes a worktree at a commit without any files, and returns git's id for it.
     pub(super) fn add_worktree(&self, root: &Path, commit: &str) -> Result<String, Failure> {
-        let mut command = self.command(&self.here());
-        command
-            .args(["worktree", "add", "--quiet", "--detach", "--no-checkout"])
-            .arg(root)
-            .arg(commit);
-        succeed(&mut command)?;
+        let output = half_made::with_retries(|| {
+            let mut command = self.command(&self.here());
+            command
+                .args(["worktree", "add", "--quiet", "--detach", "--no-checkout"])
+                .arg(root)
+                .arg(commit);
+            start(&mut command)
+        })?;
+        if !output.status.success() {
+            return Err(failed(&output));
+        }
         let made = Project::find(root)?.repository;
         let made = made.filter(|made| made.linked_back && made.common_dir == self.common_dir);
         let id = made.and_then(|made| Some(made.git_dir.file_name()?.to_str()?.to_owned()));
@@ -344,12 +350,8 @@ pub(super) fn start(command: &mut Command) -> Result<Output, Failure> {
     command.output().map_err(not_started)
 }
 
-/// The input comes from a file, because git answers while it still reads.
 pub(super) fn with_input(command: &mut Command, input: &[u8]) -> Result<Vec<u8>, Failure> {
-    let mut file = tempfile::tempfile().map_err(not_started)?;
-    file.write_all(input).map_err(not_started)?;
-    std::io::Seek::rewind(&mut file).map_err(not_started)?;
-    succeed(command.stdin(Stdio::from(file)))
+    succeed(command.stdin(evidence::git::input(input)?))
 }
 
 pub(super) fn line(bytes: &[u8]) -> String {

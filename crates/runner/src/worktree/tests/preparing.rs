@@ -178,3 +178,23 @@ fn carried_files_come_along_and_come_back_though_ignored() {
         lines.replace('7', "seven")
     );
 }
+
+/// Git reads its records of all worktrees, and another git is writing one of them.
+#[test]
+fn a_worktree_that_another_git_makes_at_the_moment_is_waited_for() {
+    let story = Story::with(&[("a", "1")]);
+    let record = story.project.path().join(".git/worktrees/other");
+    fs::create_dir_all(&record).unwrap();
+    fs::write(record.join("gitdir"), "/elsewhere/.git\n").unwrap();
+    fs::write(record.join("HEAD"), "ref: refs/heads/other\n").unwrap();
+    fs::write(record.join("commondir"), "").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The other git needs a moment, in which ours fails.
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            fs::write(record.join("commondir"), "../..\n").unwrap();
+        });
+        let worktree = story.prepare("one");
+        assert_eq!(tree(&worktree.folder), "a = 1");
+    });
+}
