@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use engine::{CallId, DispatchId, Source, StepId, Work};
@@ -201,9 +202,37 @@ impl StepFolder {
 }
 
 impl StepFolder {
+    /// Merges what the worker left. Meanwhile we look for ignored files that do not come back.
+    fn merge(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
+        snapshot: &Snapshot,
+    ) -> Result<(Merged, Vec<String>), Failure> {
+        let surroundings = Surroundings::of(workspace, opened)?;
+        let surroundings = surroundings.ok_or_else(|| {
+            Failure::environment("the project is no longer a git repository")
+                .hint("restore its .git folder and retry")
+        })?;
+        let home = workspace.project_of(opened)?;
+        let placement = &opened.pipeline.definition().placement;
+        let (folder, carried_at) = (&self.worktree.folder, self.carried_at);
+        thread::scope(|scope| {
+            let looking = scope.spawn(|| left_files::of_step(&home, placement, folder, carried_at));
+            let merged = surroundings.merge(workspace, opened, snapshot);
+            let left = looking.join();
+            let left = left.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Ok((merged?, left?))
+        })
+    }
+
     /// Ignored files of a step do not come back. That is said, so that nobody looks for them in vain.
-    fn tell_left(&self, workspace: &mut Workspace<'_>, opened: &OpenRun) -> Result<(), Failure> {
-        let left = left_files::of_step(workspace, opened, &self.worktree.folder, self.carried_at)?;
+    fn tell_left(
+        &self,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
+        left: &[String],
+    ) -> Result<(), Failure> {
         if left.is_empty() {
             return Ok(());
         }
@@ -211,7 +240,7 @@ impl StepFolder {
             "the worktree of {} had ignored files that were not brought back: {}; `carry_back` in the \
              pipeline names what is",
             self.worktree.name,
-            left_files::named(&left)
+            left_files::named(left)
         );
         transact::remark(workspace, opened.clone(), None, &message).map(drop)
     }
@@ -240,16 +269,11 @@ impl Delivery for StepFolder {
             result: &snapshot.commit,
         };
         work_change::keep_step(workspace, opened, dispatch, commits);
-        let surroundings = Surroundings::of(workspace, opened)?;
-        let surroundings = surroundings.ok_or_else(|| {
-            Failure::environment("the project is no longer a git repository")
-                .hint("restore its .git folder and retry")
-        })?;
-        let merged = surroundings.merge(workspace, opened, &snapshot)?;
+        let (merged, left) = self.merge(workspace, opened, &snapshot)?;
         match merged {
             Merged::Nothing | Merged::Clean { .. } => {
                 self.merged = Some(snapshot);
-                self.tell_left(workspace, opened)?;
+                self.tell_left(workspace, opened, &left)?;
                 Ok(Delivered::Done)
             }
             Merged::Conflict { paths } => Ok(Delivered::Conflict(paths)),

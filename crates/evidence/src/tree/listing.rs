@@ -162,6 +162,24 @@ pub(super) fn sort(files: &mut Vec<Listed>) {
     files.dedup_by(|later, earlier| later.path == earlier.path);
 }
 
+/// Adds the paths that are not among these sorted files yet. Mostly all of them are.
+pub(super) fn add_named(files: &mut Vec<Listed>, paths: &[&[u8]]) {
+    let mut paths = paths.to_vec();
+    paths.sort_unstable();
+    let mut listed = files.iter().map(|file| file.path.as_slice()).peekable();
+    paths.retain(|path| {
+        while listed.next_if(|listed| listed < path).is_some() {}
+        listed.peek() != Some(path)
+    });
+    if !paths.is_empty() {
+        files.extend(all(
+            paths.into_iter().map(<[u8]>::to_vec).collect(),
+            Standing::Named,
+        ));
+        sort(files);
+    }
+}
+
 pub(super) fn all(paths: Vec<Vec<u8>>, standing: Standing) -> Vec<Listed> {
     let listed = |path| Listed { path, standing };
     paths.into_iter().map(listed).collect()

@@ -11,7 +11,7 @@ use engine::Hash;
 use rustix::fs::{FileType, Stat};
 
 use super::cache::{Cache, ReadFile, StatKey};
-use super::listing::{self, Begun, Standing};
+use super::listing::{self, Begun};
 use super::manifest::EntryKind;
 use super::naming::Naming;
 use super::reading::{self, Found, LookingAhead, in_parts, processors};
@@ -70,6 +70,17 @@ pub struct ObjectStamps {
     pub format: ObjectFormat,
 }
 
+impl ObjectKind {
+    /// Its mode in a tree of git.
+    pub fn mode(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Program => "100755",
+            Self::Link => "120000",
+        }
+    }
+}
+
 impl ObjectFormat {
     /// By git's name for it.
     pub fn parse(name: &str) -> Option<Self> {
@@ -123,15 +134,14 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(1);
 impl ObjectStamps {
     /// What is at each path that git tracks or does not ignore, and at these paths; sorted. While git lists
     /// the files, we look at those that are known.
-    pub fn list(&self, project: &Project, more: Vec<Vec<u8>>) -> Result<ListedObjects, Error> {
+    pub fn list(&self, project: &Project, more: &[&[u8]]) -> Result<ListedObjects, Error> {
         let naming = self.format.naming();
         let (begun, ahead) = Begun::begin(project, || {
             LookingAhead::begin(&self.root, Cache::at(Some(self.file.clone())), naming)
         })?;
         let ahead = ahead.finish();
         let mut files = super::sources(begun.finish(&ahead)?);
-        files.extend(listing::all(more, Standing::Named));
-        listing::sort(&mut files);
+        listing::add_named(&mut files, more);
         let found = ahead.read(&self.root, &files)?;
         ahead.unsaved(&files, &found).save(None);
         let objects = found.iter().map(|found| self.object(found));

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use engine::{RunId, Status};
+use engine::{Placement, RunId, Status};
 use evidence::Project;
 use runtime::failure::Failure;
 use runtime::run_branch;
@@ -28,16 +28,13 @@ pub(super) const BACK: &str = "back";
 /// The ignored files in the worktree of a step that do not come back, without caches of tools: new ones, and what came
 /// along and changed since this time.
 pub(crate) fn of_step(
-    workspace: &Workspace<'_>,
-    opened: &OpenRun,
+    home: &Project,
+    placement: &Placement,
     worktree: &Path,
     carried_at: SystemTime,
 ) -> Result<Vec<String>, Failure> {
-    let carried = carry_list(
-        &workspace.project_of(opened)?,
-        &opened.pipeline.definition().placement.carry,
-    )?;
-    left(opened, worktree, &carried.found, carried_at)
+    let carried = carry_list(home, &placement.carry)?;
+    left(placement, worktree, &carried.found, carried_at)
 }
 
 /// The same in the worktree of a run on a branch.
@@ -45,7 +42,7 @@ pub(crate) fn of_run(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<
     let worktree = workspace.project_of(opened)?.root;
     let (state, run) = (&workspace.state, &opened.run().id);
     left(
-        opened,
+        &opened.pipeline.definition().placement,
         &worktree,
         &super::carried(state, run),
         super::made_at(state, run),
@@ -53,12 +50,12 @@ pub(crate) fn of_run(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Vec<
 }
 
 fn left(
-    opened: &OpenRun,
+    placement: &Placement,
     worktree: &Path,
     carried: &[PathBuf],
     carried_at: SystemTime,
 ) -> Result<Vec<String>, Failure> {
-    let back = &opened.pipeline.definition().placement.carry_back;
+    let back = &placement.carry_back;
     let mut left = carry::ignored(&Project::find(worktree)?)?;
     left.retain(|path| !carried.iter().any(|carried| path.starts_with(carried)));
     for path in carried {

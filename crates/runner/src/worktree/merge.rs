@@ -20,7 +20,7 @@ use super::name::{SafeName, content_ref};
 use super::record::{MergeRecord, MergeState, Records};
 use super::scratch::Scratch;
 use super::tree_commit::{self, ForcedPaths, TreeCommit};
-use super::trees::{self, Difference};
+use super::trees::{self, Difference, TreeListing};
 use super::{MergeReport, Merged, RunContent, Snapshot};
 
 /// How often a file may change during a merge before it counts as a conflict.
@@ -204,7 +204,11 @@ impl Merger<'_> {
         let carried = snapshot.carried.iter();
         also.extend(carried.map(|path| path.clone().into_bytes()));
         let content = self.look(scratch, known, also)?;
-        let ours = scratch.tree(&content.commit)?;
+        let ours = if content.commit == snapshot.base {
+            base
+        } else {
+            scratch.tree(&content.commit)?
+        };
         let merged = if ours == began {
             // Nobody else has changed anything.
             Ok(left)
@@ -286,6 +290,7 @@ impl Merger<'_> {
             self.records.write_merge_record(name, &merged)?;
             self.repository
                 .keep(&content_ref(self.run), &merged.after)?;
+            TreeListing::keep_changed(&merged.before, &merged.after, &differences);
             return Ok(Written::All(paths(&differences)));
         }
         let progress = MergeState::Undoing;

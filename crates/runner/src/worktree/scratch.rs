@@ -132,30 +132,59 @@ impl Scratch<'_> {
         }
         kept?;
         repository.wait_for_pruning();
-        let mut command = repository.command(&repository.here());
-        // Without its parents: refs kept their objects all the time, and there may be very many.
-        command.args(["rev-list", "--objects", "--quiet", &format!("{commit}^!")]);
-        Ok(start(&mut command)?.status.success())
+        self.repository.is_whole(commit)
     }
 
     /// Copies all new objects into the person's repository, as a pack that git may not remove while the
     /// returned file exists. The file says for which ref it is.
     fn hand_over(&self, name: &str) -> Result<Option<PathBuf>, Failure> {
+        let pack = match self.only_pack()? {
+            Some(pack) => Some((self.objects().join("pack"), pack)),
+            None => self.packed()?,
+        };
+        let Some((folder, pack)) = pack else {
+            return Ok(None);
+        };
+        let theirs = self.repository.objects().join("pack");
+        let written = install_pack(&folder, &theirs, &pack, name);
+        written
+            .map(Some)
+            .map_err(Failure::file("write to", &theirs))
+    }
+
+    /// The pack with all new objects, where one import made them.
+    fn only_pack(&self) -> Result<Option<String>, Failure> {
+        let objects = self.objects();
+        let names = |folder: &Path| -> io::Result<Vec<String>> {
+            let entries = fs::read_dir(folder)?;
+            let names = entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+            names.collect()
+        };
+        // Single objects lie in folders of two digits.
+        let made = names(&objects).map_err(Failure::file("read", &objects))?;
+        if made != ["pack"] {
+            return Ok(None);
+        }
+        let packs = objects.join("pack");
+        let files = names(&packs).map_err(Failure::file("read", &packs))?;
+        let mut packs = files.iter().filter_map(|name| name.strip_suffix(".idx"));
+        let pack = packs.next().filter(|_| packs.next().is_none());
+        Ok(pack.map(str::to_owned))
+    }
+
+    /// Puts all new objects into one pack, if there are any.
+    fn packed(&self) -> Result<Option<(PathBuf, String)>, Failure> {
         let mut listing = self.command_on(&self.objects());
         listing.args(["cat-file", "--batch-all-objects", "--unordered"]);
         let list = succeed(listing.arg("--batch-check=%(objectname)"))?;
         if list.is_empty() {
             return Ok(None);
         }
+        let folder = self.folder.path();
         let mut packing = self.command_on(&self.objects());
         packing.args(["pack-objects", "--quiet", "--window=0"]);
-        let hash = with_input(packing.arg(self.folder.path().join("pack")), &list)?;
-        let pack = format!("pack-{}", line(&hash));
-        let theirs = self.repository.objects().join("pack");
-        let written = install_pack(self.folder.path(), &theirs, &pack, name);
-        written
-            .map(Some)
-            .map_err(Failure::file("write to", &theirs))
+        let hash = with_input(packing.arg(folder.join("pack")), &list)?;
+        Ok(Some((folder.to_owned(), format!("pack-{}", line(&hash)))))
     }
 
     /// Writes the files of a commit into a new worktree, byte for byte, and its index. Files that the index
@@ -179,7 +208,8 @@ impl Scratch<'_> {
     fn command_in(&self, to: &WorktreeDirs) -> Command {
         let mut command = self.command();
         command
-            .current_dir(&to.root)
+            .arg("-C")
+            .arg(&to.root)
             .env("GIT_WORK_TREE", &to.root)
             .env("GIT_INDEX_FILE", to.git_dir.join("index"));
         command

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 
 use evidence::Project;
 use evidence::beneath::{self, Folder, Refused};
-use evidence::tree::{ListedObjects, ObjectKind, ObjectStamps, TreeObject, escape};
+use evidence::tree::{ListedObjects, ObjectStamps, TreeObject, escape};
 use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
@@ -67,8 +67,11 @@ pub(super) fn write(
     scratch: &Scratch<'_>,
     tree_commit: &TreeCommit<'_>,
 ) -> Result<Committed, Failure> {
-    let changes = Changes::of(scratch, tree_commit)?;
+    let (changes, before) = Changes::of(scratch, tree_commit)?;
     let commit = import(scratch, tree_commit, &changes)?;
+    if changes.are_none() {
+        before.keep(&commit);
+    }
     Ok(changes.committed(commit))
 }
 
@@ -77,14 +80,10 @@ pub(super) fn write_changes(
     scratch: &Scratch<'_>,
     tree_commit: &TreeCommit<'_>,
 ) -> Result<Committed, Failure> {
-    let changes = Changes::of(scratch, tree_commit)?;
-    let commit = match (&changes.since, tree_commit.parents.first()) {
-        (Since::Like { removed }, Some(parent))
-            if removed.is_empty() && changes.written.is_empty() =>
-        {
-            parent.clone()
-        }
-        _ => import(scratch, tree_commit, &changes)?,
+    let (changes, _) = Changes::of(scratch, tree_commit)?;
+    let commit = match tree_commit.parents.first().filter(|_| changes.are_none()) {
+        Some(parent) => parent.clone(),
+        None => import(scratch, tree_commit, &changes)?,
     };
     Ok(changes.committed(commit))
 }
@@ -160,32 +159,45 @@ enum Since {
 }
 
 impl Changes {
-    /// Everything after a failure: an object of that commit may be missing.
-    fn of(scratch: &Scratch<'_>, tree_commit: &TreeCommit<'_>) -> Result<Self, Failure> {
+    /// Everything after a failure: an object of that commit may be missing. With the files that the commit with
+    /// nearly the same files has.
+    fn of(
+        scratch: &Scratch<'_>,
+        tree_commit: &TreeCommit<'_>,
+    ) -> Result<(Self, TreeListing), Failure> {
         let compared = tree_commit.like.as_ref().filter(|_| scratch.is_first_try);
         let (needed, paths) = match &tree_commit.also {
             ForcedPaths::These(paths) => (compared, paths),
             ForcedPaths::TheseAndLike(paths) => (tree_commit.like.as_ref(), paths),
         };
-        let before = needed.map_or(Ok(TreeListing::empty()), |like| {
+        let listing = needed.map_or(Ok(TreeListing::empty()), |like| {
             TreeListing::of(scratch, like)
         })?;
-        let before = before.entries()?;
-        let mut also = paths.clone();
+        let before = listing.entries()?;
+        let mut also: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
         if matches!(tree_commit.also, ForcedPaths::TheseAndLike(_)) {
-            also.extend(before.iter().map(|entry| entry.path.to_vec()));
+            also.extend(before.iter().map(|entry| entry.path));
         }
         also.retain(|path| is_ours(path));
-        let mut now = tree_commit.stamps.list(tree_commit.project, also)?;
+        let mut now = tree_commit.stamps.list(tree_commit.project, &also)?;
         now.retain(|(path, _)| is_ours(path));
-        Ok(match compared {
+        let changes = match compared {
             Some(_) => Self::between(before, now),
             None => Self {
                 since: Since::Nothing,
                 written: now.iter().map(|(path, _)| path.clone()).collect(),
                 now,
             },
-        })
+        };
+        Ok((changes, listing))
+    }
+
+    /// Has it the same files as the commit with nearly the same files?
+    fn are_none(&self) -> bool {
+        match &self.since {
+            Since::Nothing => false,
+            Since::Like { removed } => removed.is_empty() && self.written.is_empty(),
+        }
     }
 
     /// Both are sorted by their paths.
@@ -202,7 +214,7 @@ impl Changes {
                 continue;
             };
             let is_same =
-                |old: &TreeEntry<'_>| old.object == object.name && old.mode == mode(object.kind);
+                |old: &TreeEntry<'_>| old.object == object.name && old.mode == object.kind.mode();
             if !old.is_some_and(|old| is_same(&old)) {
                 // If it is gone when it is read, it must be gone from the commit, too.
                 removed.extend(old.map(|_| path.clone()));
@@ -238,14 +250,6 @@ impl Changes {
             changed,
             items,
         }
-    }
-}
-
-fn mode(kind: ObjectKind) -> &'static str {
-    match kind {
-        ObjectKind::File => "100644",
-        ObjectKind::Program => "100755",
-        ObjectKind::Link => "120000",
     }
 }
 

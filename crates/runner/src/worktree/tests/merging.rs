@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use super::super::scratch::Scratch;
+use super::super::trees::{self, TreeListing};
 use super::*;
 
 const LINES: &str = "1\n2\n3\n4\n5\n";
@@ -290,4 +292,68 @@ fn a_look_whose_known_content_is_lost_says_so() {
     assert_eq!(look.changed, None);
     let listed = story.git(&["ls-tree", "--name-only", &look.commit]);
     assert_eq!(listed, "a\n");
+}
+
+/// What git lists of the second commit, and what our listing of the first one becomes with the differences.
+fn listings(scratch: &Scratch<'_>, [before, after]: [&str; 2]) -> [Vec<u8>; 2] {
+    let listing = |commit| TreeListing::of(scratch, commit).unwrap();
+    let differences = trees::differences(scratch, before, after).unwrap();
+    [
+        listing(after).bytes().to_vec(),
+        listing(before).with(&differences).unwrap().bytes().to_vec(),
+    ]
+}
+
+#[test]
+fn a_listing_with_the_differences_is_the_listing_that_git_has() {
+    let story = Story::with(&[("a/inner", "i"), ("a.txt", "t"), ("b", "b"), ("z", "z")]);
+    let first = story.git(&["rev-parse", "HEAD"]);
+    let root = story.project.path();
+    fs::remove_file(root.join("b")).unwrap();
+    make_program(&root.join("z"));
+    symlink("z", root.join("c")).unwrap();
+    for (name, content) in [
+        ("a/first", "1"),
+        ("a-b", "2"),
+        ("a.txt", "other"),
+        ("zz/y", "3"),
+    ] {
+        write(&root, name, content);
+    }
+    story.git(&["add", "--all"]);
+    story.git(&["commit", "--quiet", "--message=other"]);
+    let second = story.git(&["rev-parse", "HEAD"]);
+    let repository = story.worktrees.repository().unwrap();
+    let scratch = repository.scratch(&root).unwrap();
+    let (first, second) = (first.trim(), second.trim());
+    for commits in [[first, second], [second, first], [first, first]] {
+        let [git, ours] = listings(&scratch, commits);
+        assert_eq!(
+            ours.escape_ascii().to_string(),
+            git.escape_ascii().to_string()
+        );
+    }
+}
+
+#[test]
+fn a_step_that_begins_behind_a_merge_has_what_was_merged() {
+    let story = Story::with(&[("folder/inner", "i"), ("kept", "k"), ("text", LINES)]);
+    let one = story.step("one", |root| {
+        fs::remove_dir_all(root.join("folder")).unwrap();
+        write(root, "new/file", "1");
+        make_program(&root.join("kept"));
+    });
+    assert_eq!(
+        story.merge(&one),
+        clean(&["folder/inner", "kept", "new/file"])
+    );
+    // Whatever we know of the last commit, a person's change behind it counts.
+    write(&story.project.path(), "text", "by a person");
+    let two = story.prepare("two");
+    let expected = "kept* = k\nnew/file = 1\ntext = by a person";
+    assert_eq!(tree(&two.folder), expected);
+    fs::remove_file(two.folder.join("new/file")).unwrap();
+    let two = story.worktrees.finish(&two).unwrap();
+    assert_eq!(story.merge(&two), clean(&["new/file"]));
+    assert_eq!(story.tree(), "kept* = k\ntext = by a person");
 }
