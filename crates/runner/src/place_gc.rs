@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use engine::RunId;
+use engine::{RunId, Status};
 use evidence::{Project, Repository};
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
@@ -38,10 +38,15 @@ fn placed_runs(workspace: &Workspace<'_>) -> Vec<RunId> {
         .collect()
 }
 
-/// Does no process drive the run or deliver its work?
+/// Is there something to remove, and does no process drive the run or deliver its work?
 fn is_free(workspace: &Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
-    let held = workspace.store.lease(run)?;
-    Ok(held.is_none_or(|held| lease_holder::is_abandoned(&held)))
+    let held = match workspace.store.lease(run) {
+        // The run was deleted.
+        Err(store::Error::UnknownRun { .. }) => return Ok(true),
+        held => held?,
+    };
+    let is_free = held.is_none_or(|held| lease_holder::is_abandoned(&held));
+    Ok(is_free && !run_place::is_cleared(&workspace.state, run))
 }
 
 /// Removes the worktree of a run whose work the person has merged, and all that was kept for that.
@@ -53,22 +58,33 @@ pub fn collect_merged(workspace: &mut Workspace<'_>, run: &RunId) -> Result<(), 
 /// Removes the worktree of a run that is over, after its work is kept on its branch.
 fn collect_one(workspace: &mut Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
     let Some(opened) = workspace.find(run)? else {
-        // The run was deleted, after its work was kept.
-        return run_place::remove_unknown(&workspace.state, run).map(|()| true);
+        return run_place::remove_unknown(&workspace.state, run);
     };
     if !engine::is_over(&opened.pipeline, opened.run()) {
         return Ok(false);
     }
+    run_place::forget_kept(&workspace.state, run)?;
     if opened.has_project() && opened.run().place.is_some() {
         delivery::keep_work(workspace, &opened)?;
         left_files::keep(workspace, &opened)?;
     }
+    run_place::note_kept(&workspace.state, run)?;
     let Some(home) = home_of(workspace, &opened)? else {
         return Ok(false);
     };
     let had_worktree = run_place::remove(&workspace.state, run, &home)?;
     note_undelivered(workspace, &opened, &home)?;
+    if !may_be_delivered(&opened) {
+        run_place::forget_carried(&workspace.state, run)?;
+    }
     Ok(had_worktree)
+}
+
+/// A delivery from the branch needs the list of what came along.
+fn may_be_delivered(opened: &OpenRun) -> bool {
+    let is_completed = engine::status(&opened.pipeline, opened.run()) == Status::Completed;
+    let place = opened.run().place.as_ref();
+    is_completed && place.is_some_and(|place| place.delivered().is_none())
 }
 
 /// The tree in which a run was started. If that is gone, it stands for the repository, which the worktree of the run

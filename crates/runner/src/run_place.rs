@@ -11,6 +11,7 @@ mod relocation;
 mod room;
 pub(crate) mod stale_locks;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -40,6 +41,9 @@ const CARRIED: &str = "carried";
 
 /// What stays when the worktree is removed.
 const KEPT: [&str; 2] = [left_files::BACK, CARRIED];
+
+/// The file that says that all work in the worktree is kept, so that it can be removed.
+const KEPT_WORK: &str = ".kept";
 
 /// The file that says which branch we were about to make, so that after a kill we know it for ours.
 const BRANCH: &str = "branch";
@@ -175,14 +179,67 @@ pub fn remove(state: &State, run: &RunId, home: &Project) -> Result<bool, Failur
     Ok(had_worktree)
 }
 
-/// Removes the worktree of a run that the store does not know any more.
-pub(crate) fn remove_unknown(state: &State, run: &RunId) -> Result<(), Failure> {
+/// Removes the worktree of a run that the store does not know any more, and says whether there was one. If nobody has
+/// noted that its work is kept, it stays: the store may be another one.
+pub(crate) fn remove_unknown(state: &State, run: &RunId) -> Result<bool, Failure> {
+    let folder = run_branch::run_folder(state, run);
+    let has_worktree = names_in(&folder)
+        .iter()
+        .any(|name| name != left_files::BACK && folder.join(name).is_dir());
+    if has_worktree && !folder.join(KEPT_WORK).exists() {
+        return Ok(false);
+    }
     if let Ok(home) = Project::find(&run_branch::noted_home(state, run))
         && home.is_git()
     {
         remove(state, run, &home)?;
     }
-    forget(state, run)
+    forget(state, run)?;
+    Ok(has_worktree)
+}
+
+/// Notes that all work in the worktree of a run is kept elsewhere.
+pub(crate) fn note_kept(state: &State, run: &RunId) -> Result<(), Failure> {
+    let folder = run_branch::run_folder(state, run);
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let note = folder.join(KEPT_WORK);
+    write_durably(&note, "").map_err(Failure::file("write to", &note))
+}
+
+/// Nobody knows whether all work in the worktree of a run is kept.
+pub(crate) fn forget_kept(state: &State, run: &RunId) -> Result<(), Failure> {
+    remove_file(&run_branch::run_folder(state, run).join(KEPT_WORK))
+}
+
+/// Removes the list of what came along: no delivery needs it any more.
+pub(crate) fn forget_carried(state: &State, run: &RunId) -> Result<(), Failure> {
+    let folder = run_branch::run_folder(state, run);
+    remove_file(&folder.join(CARRIED))?;
+    // What comes back with a merge may be there.
+    let _ = fs::remove_dir(&folder);
+    Ok(())
+}
+
+/// Is nothing left of the place of a run but what comes back with a merge?
+pub(crate) fn is_cleared(state: &State, run: &RunId) -> bool {
+    let names = names_in(&run_branch::run_folder(state, run));
+    matches!(names.as_slice(), [only] if only == left_files::BACK)
+}
+
+fn names_in(folder: &Path) -> Vec<OsString> {
+    let listed = fs::read_dir(folder).into_iter().flatten().flatten();
+    listed.map(|entry| entry.file_name()).collect()
+}
+
+fn remove_file(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(Failure::file("remove", path)(cause))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Removes all that there is of a run's place. Its worktree is gone, or nobody knows it any more.
@@ -233,7 +290,7 @@ impl PlaceFiles {
         let entries = entries.map_err(Failure::file("read", &self.folder))?;
         for entry in entries.flatten() {
             let (name, path) = (entry.file_name(), entry.path());
-            let is_kept = KEPT.iter().any(|kept| name == *kept);
+            let is_kept = name == KEPT_WORK || KEPT.iter().any(|kept| name == *kept);
             let removed = match entry.file_type() {
                 _ if is_kept => Ok(()),
                 Ok(kind) if kind.is_dir() => fs::remove_dir_all(&path),
@@ -241,6 +298,8 @@ impl PlaceFiles {
             };
             removed.map_err(Failure::file("remove", &path))?;
         }
+        // Invariant: the note goes after the worktree. Without it what remains would be taken for work.
+        remove_file(&self.mark(KEPT_WORK))?;
         if KEPT.iter().any(|kept| self.folder.join(kept).exists()) {
             return Ok(());
         }
@@ -290,4 +349,42 @@ fn text(path: &Path) -> Result<String, Failure> {
         Failure::environment("the path of the state folder is not valid UTF-8")
             .hint("set XDG_STATE_HOME")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worktree_of_an_unknown_run_goes_only_if_its_work_is_kept() {
+        let project = testkit::Project::with_git("unused");
+        let git = |words: &[&str]| project.git(words).succeeds().stdout;
+        git(&["commit", "--quiet", "--allow-empty", "--message=one"]);
+        let state = State::new(project.state());
+        let run = RunId::parse("r-1").unwrap();
+        let home = Project::find(&project.path()).unwrap();
+        run_branch::note_home(&state, &run, &home).unwrap();
+        let files = PlaceFiles::of(&state, &run, &home);
+        let worktree = files.worktree.to_str().unwrap();
+        git(&["worktree", "add", "--quiet", "--detach", worktree]);
+        fs::write(files.worktree.join("work"), "only here").unwrap();
+        assert!(!remove_unknown(&state, &run).unwrap());
+        assert!(files.worktree.join("work").exists());
+
+        note_kept(&state, &run).unwrap();
+        assert!(remove_unknown(&state, &run).unwrap());
+        assert!(!files.folder.exists());
+        assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
+        assert!(!remove_unknown(&state, &run).unwrap());
+
+        // The removal failed in the middle, and git has forgotten the worktree.
+        fs::create_dir_all(files.worktree.join("rest")).unwrap();
+        note_kept(&state, &run).unwrap();
+        assert!(remove_unknown(&state, &run).unwrap());
+        // Only lists and what nobody can merge any more.
+        fs::create_dir_all(files.folder.join(left_files::BACK)).unwrap();
+        fs::write(files.folder.join(CARRIED), "").unwrap();
+        assert!(!remove_unknown(&state, &run).unwrap());
+        assert!(!files.folder.exists());
+    }
 }

@@ -23,6 +23,7 @@
 mod blobs;
 mod disk;
 mod durable;
+mod folder_removal;
 mod git;
 mod merge;
 mod name;

@@ -445,6 +445,43 @@ fn gc_removes_the_worktrees_of_finished_runs_and_keeps_their_work() {
     assert_eq!(known.lines().count(), 1, "{known}");
 }
 
+/// What a run needed for a delivery goes when nobody can deliver or merge it any more.
+#[test]
+fn nothing_stays_of_the_place_of_a_run_that_is_gone() {
+    let carry = "carry = [\"lock.json\"]\ncarry_back = [\"lock.json\"]";
+    let pipeline = format!("{carry}\n{CHECKED}");
+    let world = repository(&pipeline, &format!("{NAMES_ITSELF}; echo 2 > lock.json"));
+    world.project.write(".gitignore", "lock.json\n");
+    world.project.write("lock.json", "1\n");
+    world.run("--branch").succeeds();
+    let place = folder(&world, "r-test");
+    let place = place.parent().unwrap();
+    world.person("gc", "").succeeds();
+    let left = || {
+        let listed = fs::read_dir(place).into_iter().flatten().flatten();
+        let names = listed.map(|entry| entry.file_name().into_string().unwrap());
+        names.collect::<Vec<_>>()
+    };
+    // It is delivered, and a merge still brings this back.
+    assert_eq!(left(), ["back"]);
+    world.person("gc --older-than 0s", "delete\n").succeeds();
+    world.gatewright("status r-test").exits(3);
+    world.person("gc", "").succeeds();
+    assert!(!place.exists(), "{:?}", left());
+
+    // A failed run has nothing to deliver.
+    let world = repository(
+        &format!("carry = [\"lock.json\"]\n{CHECKED}"),
+        &format!("{NAMES_ITSELF}; echo other > note.txt"),
+    );
+    world.project.write(".gitignore", "lock.json\n");
+    world.project.write("lock.json", "1\n");
+    world.run("--branch").exits(1);
+    let place = folder(&world, "r-test");
+    world.person("gc", "").succeeds();
+    assert!(!place.parent().unwrap().exists());
+}
+
 /// Every entry of a placed run verifies, and the branch is shown.
 #[test]
 fn the_branch_is_shown_and_the_history_verifies() {

@@ -9,6 +9,7 @@ use runtime::state::write_durably;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::folder_removal::{is_folder, open_folder};
 use super::name::SafeName;
 
 /// How the names of spares begin.
@@ -97,7 +98,7 @@ impl Records {
     pub(super) fn spare_folder(&self, entry: &str) -> Option<PathBuf> {
         let number = entry.strip_prefix(SPARE)?;
         let folder = self.spare(number);
-        folder.is_dir().then_some(folder)
+        is_folder(&folder).then_some(folder)
     }
 
     pub(super) fn worktree_record(
@@ -151,13 +152,12 @@ impl Records {
 
     /// The names of everything in the folder, sorted.
     pub(super) fn entries(&self) -> Result<Vec<String>, Failure> {
-        let listed = match fs::read_dir(&self.folder) {
+        let listed = match open_folder(&self.folder).and_then(|folder| folder.names()) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             listed => listed.map_err(Failure::file("read", &self.folder))?,
         };
-        let names = listed
-            .filter_map(Result::ok)
-            .filter_map(|entry| entry.file_name().into_string().ok());
+        let names = listed.into_iter();
+        let names = names.filter_map(|name| String::from_utf8(name).ok());
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         Ok(names)

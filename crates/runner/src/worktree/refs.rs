@@ -10,6 +10,7 @@ use engine::RefHandling;
 use runtime::failure::Failure;
 use runtime::state::write_durably;
 
+use super::folder_removal::is_folder;
 use super::git::{Repository, line, start, succeed, with_input};
 use super::name::{SafeName, moved_ref, pinned_prefix, refs_of};
 use super::{ROOT, Worktrees};
@@ -58,29 +59,33 @@ impl Worktrees {
         let Ok(repository) = Repository::find(&self.root)? else {
             return Ok(None);
         };
-        let mut refs = values(&repository, &COMPARED)?;
-        refs.extend(self.archived(&repository)?);
+        let prefix = refs_of(&self.run);
+        let ours = [prefix.trim_end_matches('/'), STASH];
+        let mut refs = values(&repository, &[COMPARED.as_slice(), &ours].concat())?;
+        let has_stash = refs.remove(STASH).is_some();
+        let live = self.live_refs()?;
+        // Refs of ours that keep work which was not merged, and no worktree needs, count too.
+        refs.retain(|name, _| match name.strip_prefix(&prefix) {
+            Some(short) => !short.contains('.') && !live.contains(name),
+            None => true,
+        });
         Ok(Some(RefState {
             refs,
-            stash: stash(&repository)?,
+            stash: if has_stash {
+                stash(&repository)?
+            } else {
+                BTreeSet::new()
+            },
             head: head(&repository)?,
         }))
     }
 
-    /// Refs of ours that keep work which was not merged, and no worktree needs.
-    fn archived(&self, repository: &Repository) -> Result<BTreeMap<String, String>, Failure> {
-        let prefix = refs_of(&self.run);
-        let mut kept = values(repository, &[prefix.trim_end_matches('/')])?;
+    /// The refs of the worktrees that are there.
+    fn live_refs(&self) -> Result<Vec<String>, Failure> {
         let worktrees = self.list()?.into_iter();
         let live = worktrees.filter(|worktree| worktree.root.is_dir());
-        let live: Vec<String> = live
-            .map(|worktree| SafeName::of(&worktree.name).kept_ref(&self.run))
-            .collect();
-        kept.retain(|name, _| {
-            let short = name.strip_prefix(&prefix).unwrap_or_default();
-            !short.contains('.') && !live.contains(name)
-        });
-        Ok(kept)
+        let refs = live.map(|worktree| SafeName::of(&worktree.name).kept_ref(&self.run));
+        Ok(refs.collect())
     }
 
     /// The logs of all HEADs. Other stores of refs have no such files.
@@ -241,6 +246,10 @@ impl Worktrees {
         let mut builder = fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(folder);
         made.map_err(Failure::file("write to", folder))?;
+        if !is_folder(folder) {
+            let message = format!("{} is a link, and worktrees lie there", folder.display());
+            return Err(Failure::environment(message).hint("remove the link and retry"));
+        }
         let note = folder.join(ROOT);
         if !note.exists() {
             let text = self.root.to_string_lossy();
@@ -270,9 +279,6 @@ fn values(repository: &Repository, prefixes: &[&str]) -> Result<BTreeMap<String,
 }
 
 fn stash(repository: &Repository) -> Result<BTreeSet<String>, Failure> {
-    if repository.value(STASH)?.is_none() {
-        return Ok(BTreeSet::new());
-    }
     let mut command = repository.command(&repository.here());
     command.args(["rev-list", "--walk-reflogs", STASH]);
     let output = start(&mut command)?;

@@ -1,18 +1,14 @@
 //! Removes worktrees: never one whose work is neither merged nor kept under a ref.
 
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::num::NonZero;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use engine::RunId;
 use runtime::failure::Failure;
 use runtime::state::State;
 
+use super::folder_removal::is_folder;
+pub(super) use super::folder_removal::remove_folder;
 use super::git::Repository;
 use super::name::{SafeName, content_ref, refs_of};
 use super::{FOLDER, ROOT, Snapshot, Worktree, Worktrees};
@@ -97,7 +93,9 @@ impl Worktrees {
         for entry in self.records.entries()? {
             let path = self.records.folder().join(&entry);
             let is_prepared = prepared.iter().any(|name| name.as_str() == entry);
-            if path.is_dir() && !is_prepared {
+            // Nothing of ours is a link.
+            let goes = is_folder(&path) || path.is_symlink();
+            if goes && !is_prepared {
                 remove_worktree(&repository, &path)?;
             }
         }
@@ -113,9 +111,12 @@ impl Worktrees {
     pub fn remove_all(&self) -> Result<(), Failure> {
         // The project may be gone, too: then only the folders remain.
         if let Ok(Ok(repository)) = Repository::find(&self.root) {
-            for entry in self.records.entries()? {
+            // A link in the place of our folder is removed, and not what it leads to.
+            let folder = Some(self.records.folder()).filter(|folder| is_folder(folder));
+            let entries = folder.map_or(Ok(Vec::new()), |_| self.records.entries())?;
+            for entry in entries {
                 let path = self.records.folder().join(&entry);
-                if path.is_dir() || entry.ends_with(".json") {
+                if is_folder(&path) || entry.ends_with(".json") {
                     remove_worktree(&repository, &path.with_extension(""))?;
                 }
             }
@@ -155,71 +156,4 @@ pub(super) fn not_merged(worktree: &Worktree) -> Failure {
 fn remove_worktree(repository: &Repository, root: &Path) -> Result<(), Failure> {
     remove_folder(root)?;
     repository.forget_worktree(root)
-}
-
-/// How often a folder is removed into which somebody still writes, and the pause between.
-const REMOVALS: u32 = 10;
-const BETWEEN_REMOVALS: Duration = Duration::from_millis(50);
-
-/// How many folders are worth threads, and how many threads at most.
-const MANY_FOLDERS: usize = 16;
-const MOST_THREADS: usize = 8;
-
-/// Removes a folder with its content, also read-only content such as caches. Follows no link. A process
-/// of an orchestrator that lost the run may still put something into it for a moment.
-pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
-    remove_subfolders(folder);
-    let mut removed = fs::remove_dir_all(folder);
-    for _ in 1..REMOVALS {
-        match removed.as_ref().map_err(io::Error::kind) {
-            Err(ErrorKind::PermissionDenied) => unlock(folder),
-            Err(ErrorKind::DirectoryNotEmpty) => thread::sleep(BETWEEN_REMOVALS),
-            Ok(()) | Err(_) => break,
-        }
-        removed = fs::remove_dir_all(folder);
-    }
-    match removed {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => {
-            Err(Failure::file("remove", folder)(cause))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-/// Removes what is below the folders of a folder, with all processors. What remains is not an error yet.
-fn remove_subfolders(folder: &Path) {
-    let below: Vec<PathBuf> = folders_in(folder).flat_map(|it| folders_in(&it)).collect();
-    if below.len() < MANY_FOLDERS {
-        return;
-    }
-    let next = AtomicUsize::new(0);
-    let remove = || {
-        while let Some(folder) = below.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let _ = fs::remove_dir_all(folder);
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    thread::scope(|scope| {
-        for _ in 1..threads.min(MOST_THREADS) {
-            scope.spawn(remove);
-        }
-        remove();
-    });
-}
-
-/// The folders in a folder, as far as it can be read. No link is one.
-fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let inside = fs::read_dir(folder).into_iter().flatten();
-    let inside = inside.filter_map(Result::ok);
-    let folders = inside.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.map(|entry| entry.path())
-}
-
-/// Makes every folder below writable, as far as possible.
-fn unlock(folder: &Path) {
-    let mut pending = vec![folder.to_owned()];
-    while let Some(folder) = pending.pop() {
-        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        pending.extend(folders_in(&folder));
-    }
 }

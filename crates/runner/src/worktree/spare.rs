@@ -10,15 +10,15 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use evidence::beneath::{self, Folder, Refused};
+use evidence::beneath::{self, Folder};
 use evidence::tree::{ObjectKind, ObjectStamps, UnchangedFile, WrittenFile};
 use runtime::failure::Failure;
 use rustix::fs::{AtFlags, Dir, FileType};
 
+use super::folder_removal::{io_error, is_folder, open_folder, remove_folder, remove_in};
 use super::git::{Repository, WorktreeDirs};
 use super::name::SafeName;
-use super::removal::remove_folder;
-use super::trees::Items;
+use super::trees::{Items, TreeListing};
 use super::{Snapshot, Worktree, Worktrees};
 
 /// For each file of a commit: is it there already, from an earlier step?
@@ -86,6 +86,7 @@ impl Worktrees {
 
     /// Removes the spares: no step begins for now.
     pub fn remove_spares(&self) -> Result<(), Failure> {
+        TreeListing::forget_kept();
         if !self.has_spare()? {
             return Ok(());
         }
@@ -107,9 +108,12 @@ impl Worktrees {
     }
 
     fn keep_spare(&self, name: &SafeName, root: &Path) -> io::Result<()> {
+        if !is_folder(root) {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
         let numbers = 0_u32..;
         let mut spares = numbers.map(|number| self.records.spare(&number.to_string()));
-        let Some(folder) = spares.find(|folder| !folder.exists()) else {
+        let Some(folder) = spares.find(|folder| folder.symlink_metadata().is_err()) else {
             return Ok(());
         };
         let spare = Spare::at(folder);
@@ -184,10 +188,9 @@ impl Spare {
             kept: kept
                 .filter_map(|(path, reused)| reused.as_ref().map(|_| path))
                 .collect(),
-            top: &self.folder,
             mode: rustix::fs::stat(new)?.st_mode,
         };
-        cleaner.clean(&Folder::open(&self.folder)?, b"")?;
+        cleaner.clean(&open_folder(&self.folder)?, b"")?;
         Ok(reused)
     }
 
@@ -206,7 +209,6 @@ impl Spare {
 struct Cleaner<'a> {
     /// The files that stay, sorted.
     kept: Vec<&'a [u8]>,
-    top: &'a Path,
     /// The mode of a new folder.
     mode: u32,
 }
@@ -225,11 +227,7 @@ impl Cleaner<'_> {
                     let below = folder.descend(&name).map_err(io_error)?;
                     self.clean(&below, &path)?;
                 }
-                FileType::Directory => {
-                    let path = self.top.join(std::ffi::OsStr::from_bytes(&path));
-                    remove_folder(&path)
-                        .map_err(|failure| io::Error::other(failure.to_string()))?;
-                }
+                FileType::Directory => remove_in(folder, &name)?,
                 _ if self.kept.binary_search(&path.as_slice()).is_ok() => {}
                 _ => {
                     let name = std::ffi::OsStr::from_bytes(&name);
@@ -286,11 +284,4 @@ fn entries(folder: &Folder) -> io::Result<Vec<(Vec<u8>, FileType)>> {
         found.push((name.to_vec(), kind));
     }
     Ok(found)
-}
-
-fn io_error(refused: Refused) -> io::Error {
-    match refused {
-        Refused::Io(cause) => cause,
-        other => io::Error::other(format!("{other:?}")),
-    }
 }

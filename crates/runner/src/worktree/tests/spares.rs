@@ -191,6 +191,32 @@ fn spares_of_a_killed_orchestrator_are_removed() {
     assert_eq!(tree(&story.prepare("two").folder), story.tree());
 }
 
+/// An agent may put a link where a spare lies, or make one of its own folder.
+#[test]
+fn a_link_is_no_spare() {
+    let home = tempfile::tempdir().unwrap();
+    // With the same rights as a worktree has.
+    let outside = home.path().join("home");
+    write(&outside, "lib/deep/file", "kept");
+    let check = || assert_eq!(tree(&outside), "lib/deep/file = kept");
+    let story = Story::with(&FILES);
+    let worktree = story.prepare("one");
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    symlink(&outside, worktree.root.with_file_name(".spare-0")).unwrap();
+    story.worktrees.retire(&worktree, &snapshot).unwrap();
+    check();
+    assert_eq!(tree(&story.prepare("two").folder), story.tree());
+    check();
+
+    let worktree = story.prepare("three");
+    let snapshot = story.worktrees.finish(&worktree).unwrap();
+    fs::remove_dir_all(&worktree.root).unwrap();
+    symlink(&outside, &worktree.root).unwrap();
+    let _ = story.worktrees.retire(&worktree, &snapshot);
+    assert_eq!(tree(&story.prepare("four").folder), story.tree());
+    check();
+}
+
 fn record(story: &Story, name: &str) -> WorktreeRecord {
     let records = &story.worktrees.records;
     let record = records.worktree_record(&SafeName::of(name)).unwrap();
