@@ -60,6 +60,13 @@ const SETTINGS: [&str; 8] = [
     "credential.helper=",
 ];
 
+/// An agent can name another object to be shown in place of a commit, and other parents. A file that cannot be there is
+/// the only one about which git says nothing.
+pub const OWN_PARENTS: [(&str, &str); 2] = [
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null/none"),
+];
+
 /// A filter that changes nothing.
 const FILTER_OFF: [(&str, &str); 4] = [
     (".smudge", ""),
@@ -207,11 +214,7 @@ impl Git {
         command
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_ALLOW_PROTOCOL", "");
-        // An agent can name another object to be shown in place of a commit, and other parents. A file that cannot be
-        // there is the only one about which git says nothing.
-        command
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .env("GIT_GRAFT_FILE", "/dev/null/none");
+        command.envs(OWN_PARENTS);
         command
             .arg("--no-pager")
             .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));

@@ -262,10 +262,11 @@ fn deliver_place(
     };
     if plan.remote.is_some() || plan.request().is_some() {
         let belongings = Belongings::of(workspace, opened);
-        belongings.require_kept_back(&Checkout::of(&project)?, &place.branch)?;
+        let here = Checkout::of(&project)?;
+        belongings.require_kept_back(&here, &delivered.commit, &place.branch)?;
     }
     if let Some(remote) = &plan.remote {
-        outward.push(remote, &place.branch.name)?;
+        outward.push(remote, &place.branch.name, &delivered.commit)?;
         delivered.pushed = Some(remote.clone());
     }
     if let Some(request) = plan.request() {

@@ -23,7 +23,11 @@ pub use target::{MergeTree, TreeChoice};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BranchMerge {
     /// The person's branch had it already.
-    Nothing { branch: String },
+    Nothing {
+        branch: String,
+        /// The run left no commit on it.
+        is_empty: bool,
+    },
     Merged {
         branch: String,
         commit: String,
@@ -105,12 +109,13 @@ pub fn merge(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<BranchMergeR
         Failure::not_found(format!("the branch {name} of {run} is gone"))
             .hint("`git reflog` may still have its commits")
     })?;
+    let name = short_name(&here, &format!("refs/heads/{name}"))?;
     let target = Target {
         here,
         tree: &tree,
         run,
         place,
-        name,
+        name: &name,
     };
     let end = merge_commit::merge(&target, &tip)?;
     Ok(BranchMergeReport { tree, end })
@@ -154,14 +159,14 @@ fn merge_delivered(
         folder: &project.root,
         environment,
     };
-    let name = format!("{REMOTE}/{}", place.branch.name);
-    let tracking = format!("refs/remotes/{name}");
+    let tracking = format!("refs/remotes/{REMOTE}/{}", place.branch.name);
     reach.fetch_branch(&place.branch.name, &tracking)?;
     let here = Checkout::of(project)?;
     let tip = here.line(&["rev-parse", "--verify", "--quiet", &tracking])?;
     let gone = || Failure::environment(format!("git has no {tracking} after it was fetched"));
     let tip = tip.ok_or_else(gone)?;
     let tree = MergeTree::typed_in(project);
+    let name = short_name(&here, &tracking)?;
     let target = Target {
         here,
         tree: &tree,
@@ -171,6 +176,12 @@ fn merge_delivered(
     };
     let end = merge_commit::merge(&target, &tip)?;
     Ok(BranchMergeReport { tree, end })
+}
+
+/// What a person types for a ref: longer where a tag has the name of a branch.
+fn short_name(here: &Checkout<'_>, name: &str) -> Result<String, Failure> {
+    let short = here.line(&["rev-parse", "--abbrev-ref=strict", name])?;
+    Ok(short.unwrap_or_else(|| name.to_owned()))
 }
 
 fn may_merge(opened: &OpenRun) -> Result<(), Failure> {

@@ -179,16 +179,22 @@ pub fn remove(state: &State, run: &RunId, home: &Project) -> Result<bool, Failur
     Ok(had_worktree)
 }
 
-/// Removes the worktree of a run that the store does not know any more, and says whether there was one. If nobody has
-/// noted that its work is kept, it stays: the store may be another one.
+/// Removes the place of a run that the store does not know any more, and says whether it had a worktree. If nobody has
+/// noted that its work is kept, all stays: the run may be about to begin, or the store may be another one.
 pub(crate) fn remove_unknown(state: &State, run: &RunId) -> Result<bool, Failure> {
     let folder = run_branch::run_folder(state, run);
-    let has_worktree = names_in(&folder)
+    let names = names_in(&folder);
+    let is_cleared = names
         .iter()
-        .any(|name| name != left_files::BACK && folder.join(name).is_dir());
-    if has_worktree && !folder.join(KEPT_WORK).exists() {
+        .all(|name| KEPT.iter().any(|kept| name == kept));
+    if is_cleared {
+        return forget(state, run).map(|()| false);
+    }
+    if !folder.join(KEPT_WORK).exists() {
         return Ok(false);
     }
+    let mut names = names.iter();
+    let has_worktree = names.any(|name| name != left_files::BACK && folder.join(name).is_dir());
     if let Ok(home) = Project::find(&run_branch::noted_home(state, run))
         && home.is_git()
     {
@@ -386,5 +392,22 @@ mod tests {
         fs::write(files.folder.join(CARRIED), "").unwrap();
         assert!(!remove_unknown(&state, &run).unwrap());
         assert!(!files.folder.exists());
+    }
+
+    /// What a run begins with is there before the store knows the run.
+    #[test]
+    fn a_run_that_is_about_to_begin_keeps_what_it_begins_with() {
+        let project = testkit::Project::with_git("unused");
+        let git = |words: &[&str]| project.git(words).succeeds().stdout;
+        git(&["commit", "--quiet", "--allow-empty", "--message=one"]);
+        let state = State::new(project.state());
+        let run = RunId::parse("r-1").unwrap();
+        let home = Project::find(&project.path()).unwrap();
+        run_branch::note_home(&state, &run, &home).unwrap();
+        let base = run_branch::base_ref(&run);
+        git(&["update-ref", &base, "HEAD"]);
+        assert!(!remove_unknown(&state, &run).unwrap());
+        git(&["rev-parse", "--verify", &base]);
+        assert!(run_branch::run_folder(&state, &run).is_dir());
     }
 }

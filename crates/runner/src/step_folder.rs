@@ -70,6 +70,9 @@ pub(crate) struct StepFolder {
     durable_soon: Option<DurableSoon>,
 }
 
+/// The ignored files of a step that do not come back, or why that is not known.
+type LeftFiles = Result<Vec<String>, Failure>;
+
 /// One try at a step; each has a worktree of its own.
 #[derive(Clone, Copy)]
 pub(crate) struct StepAttempt<'a> {
@@ -160,6 +163,18 @@ impl StepFolder {
         }
     }
 
+    /// Was there a worktree for this try, which is gone?
+    pub(crate) fn is_lost(
+        workspace: &Workspace<'_>,
+        opened: &OpenRun,
+        attempt: StepAttempt<'_>,
+    ) -> Result<bool, Failure> {
+        let root = workspace.project_of(opened)?.root;
+        let worktrees = Worktrees::new(&workspace.state, &root, &opened.run().id);
+        let worktree = worktrees.find(&attempt.worktree_name())?;
+        Ok(worktree.is_some_and(|worktree| !worktree.is_there()))
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         &self.worktree.folder
     }
@@ -208,7 +223,7 @@ impl StepFolder {
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
         snapshot: &Snapshot,
-    ) -> Result<(Merged, Vec<String>), Failure> {
+    ) -> Result<(Merged, LeftFiles), Failure> {
         let surroundings = Surroundings::of(workspace, opened)?;
         let surroundings = surroundings.ok_or_else(|| {
             Failure::environment("the project is no longer a git repository")
@@ -222,7 +237,7 @@ impl StepFolder {
             let merged = surroundings.merge(workspace, opened, snapshot);
             let left = looking.join();
             let left = left.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Ok((merged?, left?))
+            Ok((merged?, left))
         })
     }
 
@@ -231,17 +246,22 @@ impl StepFolder {
         &self,
         workspace: &mut Workspace<'_>,
         opened: &OpenRun,
-        left: &[String],
+        left: &LeftFiles,
     ) -> Result<(), Failure> {
-        if left.is_empty() {
-            return Ok(());
-        }
-        let message = format!(
-            "the worktree of {} had ignored files that were not brought back: {}; `carry_back` in the \
-             pipeline names what is",
-            self.worktree.name,
-            left_files::named(left)
-        );
+        let name = &self.worktree.name;
+        let message = match left {
+            Ok(left) if left.is_empty() => return Ok(()),
+            Ok(left) => format!(
+                "the worktree of {name} had ignored files that were not brought back: {}; `carry_back` in the \
+                 pipeline names what is",
+                left_files::named(left)
+            ),
+            // The work itself is merged.
+            Err(failure) => format!(
+                "if the worktree of {name} had ignored files, they were not brought back ({})",
+                views::line(&failure.to_string())
+            ),
+        };
         transact::remark(workspace, opened.clone(), None, &message).map(drop)
     }
 }
@@ -253,6 +273,10 @@ impl Drop for StepFolder {
 }
 
 impl Delivery for StepFolder {
+    fn is_lost(&self) -> bool {
+        !self.worktree.is_there()
+    }
+
     fn deliver(
         &mut self,
         workspace: &mut Workspace<'_>,

@@ -49,6 +49,7 @@ use evidence::tree::ObjectStamps;
 
 pub use disk::is_temporary;
 pub use durable::DurableSoon;
+use folder_removal::is_folder;
 pub use git::NoGit;
 use git::{Repository, WorktreeDirs};
 use merge::Merger;
@@ -93,6 +94,13 @@ pub struct Worktree {
     root: PathBuf,
     id: String,
     carried: Vec<String>,
+}
+
+impl Worktree {
+    /// Is its folder there? An agent may have removed it, or put a link into its place.
+    pub fn is_there(&self) -> bool {
+        is_folder(&self.root)
+    }
 }
 
 /// The result of a worker, kept under a ref.
@@ -180,12 +188,12 @@ impl Worktrees {
 
     /// Has the run ever had any?
     pub fn are_there(&self) -> bool {
-        self.records.folder().is_dir()
+        is_folder(self.records.folder())
     }
 
     /// Keeps the result of the worker: all of its files, and its own commits.
     pub fn finish(&self, worktree: &Worktree) -> Result<Snapshot, Failure> {
-        if !worktree.root.is_dir() {
+        if !worktree.is_there() {
             let message = format!("the worktree of {} is gone", worktree.name);
             return Err(Failure::environment(message).hint("prepare another one"));
         }

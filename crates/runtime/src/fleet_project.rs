@@ -14,6 +14,7 @@ use store::Fence;
 
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::outward_git;
 use crate::subprocess;
 
 /// The remote of the project that a fleet uses.
@@ -106,15 +107,16 @@ impl FleetProject<'_> {
     /// Pushes a commit to a ref of the run.
     pub fn push(&self, run: &RunId, commit: &str, tree: KeptTree) -> Result<(), Failure> {
         let refspec = format!("+{commit}:{}", tree.name(run));
-        let words = ["push", "--quiet", "--no-verify", "--", REMOTE, &refspec];
-        self.git(&words).map(drop).map_err(|why| {
-            Failure::environment(format!(
-                "the remote {REMOTE} does not take the tree of {run}: {why}"
-            ))
-            .hint(format!(
-                "make sure that `git push {REMOTE} HEAD:refs/gatewright/try` works here"
-            ))
-        })
+        self.git(&outward_git::push(REMOTE, &[&refspec]))
+            .map(drop)
+            .map_err(|why| {
+                Failure::environment(format!(
+                    "the remote {REMOTE} does not take the tree of {run}: {why}"
+                ))
+                .hint(format!(
+                    "make sure that `git push {REMOTE} HEAD:refs/gatewright/try` works here"
+                ))
+            })
     }
 
     /// Makes this folder a clone of the remote, and fetches what it has of the run.
@@ -172,9 +174,8 @@ impl FleetProject<'_> {
             .filter_map(|line| line.split_whitespace().nth(1));
         let gone: Vec<String> = there.map(|name| format!(":{name}")).collect();
         if !gone.is_empty() {
-            let mut words = vec!["push", "--quiet", "--no-verify", "--", REMOTE];
-            words.extend(gone.iter().map(String::as_str));
-            self.asked(&words)?;
+            let gone: Vec<&str> = gone.iter().map(String::as_str).collect();
+            self.asked(&outward_git::push(REMOTE, &gone))?;
         }
         for name in refs {
             self.asked(&["update-ref", "-d", name])?;
@@ -193,14 +194,11 @@ impl FleetProject<'_> {
     /// What git says; otherwise why it failed.
     fn git(&self, words: &[&str]) -> Result<String, String> {
         let mut command = Command::new("git");
-        // A hook of the repository may be an agent's.
-        command.args(["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0"]);
-        command.args(words).current_dir(self.folder);
-        command.env("GIT_TERMINAL_PROMPT", "0");
+        command
+            .args(outward_git::words(words))
+            .current_dir(self.folder);
+        outward_git::surround(&mut command);
         command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-            command.env_remove(name);
-        }
         let ended =
             subprocess::run(&mut command, b"", TIMEOUT).map_err(|error| error.to_string())?;
         ended.success().map_err(|why| {

@@ -50,6 +50,7 @@ pub mod live_workers;
 pub mod lost_work;
 pub mod needed_programs;
 pub mod notify_target;
+pub mod outward_git;
 pub mod params;
 pub mod path_collision;
 pub mod person_act;

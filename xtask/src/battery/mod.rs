@@ -27,6 +27,7 @@ mod runs;
 mod stand;
 mod trace;
 mod two;
+#[path = "../../../crates/testkit/src/typing.rs"]
 mod typing;
 
 use std::path::{Path, PathBuf};

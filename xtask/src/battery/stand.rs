@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_person_types_one_line_for_each_question_and_ends_what_asks_for_more() {
-        let stand = Stand::new("sh".as_ref(), &[]).unwrap();
+        let stand = Stand::new("/bin/sh".as_ref(), &[]).unwrap();
         let asks = |times: usize, end: &str| {
             format!(
                 "n=0; while [ $n -lt 9 ] && printf 'again{end}' && read x && [ $x = yes ]; do n=$((n+1)); done; test $n = {times}"

@@ -47,12 +47,12 @@ impl Merge {
         }
         match report.end {
             BranchMerge::Conflict { .. } => Ok(Exit::No),
-            BranchMerge::Nothing { .. } => {
-                // The person has merged it with git. What is settled has no place any more.
+            BranchMerge::Nothing { is_empty, .. } => {
+                // Somebody has merged it with git. What is settled has no place any more.
                 if run_branch::run_folder(&workspace.state, &run).exists() {
-                    let by = workspace.context.who().name();
-                    let message = format!("{by} has merged its branch with git");
-                    note(&mut workspace, opened, &message)?;
+                    let message = "its branch was merged without `gatewright merge`";
+                    let message = (!is_empty).then_some(message);
+                    note(&mut workspace, opened, message)?;
                 }
                 Ok(Exit::Success)
             }
@@ -60,7 +60,7 @@ impl Merge {
                 let by = workspace.context.who().name();
                 let commit = short(&commit);
                 let message = format!("{by} merged its branch, as {commit}");
-                note(&mut workspace, opened, &message)?;
+                note(&mut workspace, opened, Some(&message))?;
                 Ok(Exit::Success)
             }
         }
@@ -69,9 +69,15 @@ impl Merge {
 
 /// The history tells the merge. The person has the work, so nothing of it is kept besides the branch, and nobody is
 /// asked to deliver it.
-fn note(workspace: &mut Workspace<'_>, opened: OpenRun, message: &str) -> Result<(), Failure> {
+fn note(
+    workspace: &mut Workspace<'_>,
+    opened: OpenRun,
+    message: Option<&str>,
+) -> Result<(), Failure> {
     let (is_here, run) = (!workspace.is_elsewhere(&opened), opened.run().id.clone());
-    transact::remark(workspace, opened, None, message)?;
+    if let Some(message) = message {
+        transact::remark(workspace, opened, None, message)?;
+    }
     if is_here {
         place_gc::collect_merged(workspace, &run)?;
     }
@@ -85,7 +91,7 @@ fn tell_facts(
 ) -> Result<(), Failure> {
     let folder = report.tree.project.root.to_string_lossy();
     let facts = match &report.end {
-        BranchMerge::Nothing { branch } => {
+        BranchMerge::Nothing { branch, .. } => {
             json!({ "branch": branch, "merged": false, "folder": folder, "brought_back": brought })
         }
         BranchMerge::Merged {
@@ -125,7 +131,13 @@ fn tell(
     }
     let named = tree.named();
     match &report.end {
-        BranchMerge::Nothing { branch } => {
+        BranchMerge::Nothing {
+            branch,
+            is_empty: true,
+        } => output.text(&format!(
+            "the run left no commit on {branch}, so there is nothing to merge\n"
+        )),
+        BranchMerge::Nothing { branch, .. } => {
             let there = named.map_or_else(String::new, |folder| format!(" in {folder}"));
             output.text(&format!("{branch} is merged already{there}\n"))
         }

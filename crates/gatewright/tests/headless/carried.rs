@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::delivery::remote;
 use super::fixture::{World, says};
-use super::places::{CHECKED, NAMES_ITSELF, repository};
+use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
 
 /// A project with a secret, which the pipeline carries and nothing but this line ignores: it is in no commit.
 fn with_secret(script: &str) -> World {
@@ -73,7 +73,10 @@ fn a_branch_in_which_an_agent_committed_a_secret_is_not_pushed() {
     assert!(!is_pushed(&world, &remote));
     assert_eq!(world.status("r-test"), "completed");
     // Also when its worktree is gone.
-    world.gatewright("gc --older-than 0s --yes");
+    let place = folder(&world, "r-test");
+    assert!(place.is_dir());
+    world.person("gc", "").succeeds();
+    assert!(!place.exists());
     let again = world.gatewright("deliver r-test").exits(1);
     says(&again.stderr, ".env");
     assert!(!is_pushed(&world, &remote));
@@ -120,24 +123,7 @@ fn a_link_out_of_the_project_comes_along_with_what_it_names() {
 
 #[test]
 fn files_of_a_submodule_that_the_work_fetched_do_not_hinder_the_delivery() {
-    let world = repository(
-        CHECKED,
-        &format!(
-            "{NAMES_ITSELF}\ngit -c protocol.file.allow=always submodule --quiet update --init"
-        ),
-    );
-    let library = world.project.home().join("library");
-    let path = library.to_str().unwrap();
-    let git = |line: &str| world.project.git(line.split(' ')).succeeds();
-    git(&format!("init --quiet {path}"));
-    fs::write(library.join("code.js"), "library\n").unwrap();
-    let inside = format!("-C {path} -c user.name=a -c user.email=a@localhost");
-    git(&format!("{inside} add code.js"));
-    git(&format!("{inside} commit --quiet --message=one"));
-    git(&format!(
-        "-c protocol.file.allow=always submodule --quiet add {path} lib"
-    ));
-    git("commit --quiet --message=lib");
+    let world = with_submodule(FETCH);
     world.run("--branch").succeeds();
     assert_eq!(committed(&world), ["a.txt", "note.txt"]);
     world.gatewright("merge r-test").succeeds();
@@ -227,6 +213,37 @@ fn a_secret_in_a_commit_with_other_parents_is_found() {
         let ran = world.run("--branch --push origin").exits(1);
         says(&ran.stderr, ".env");
         assert!(!is_pushed(&world, &remote), "{script}");
+    }
+}
+
+#[test]
+fn parents_and_tags_that_an_agent_made_up_bring_no_secret_to_the_remote() {
+    let world = with_secret(
+        r#"base=$(git rev-parse HEAD)
+        git add --force .env; git commit --quiet --message=secret
+        secret=$(git rev-parse HEAD)
+        git reset --quiet --soft "$base"; git rm --quiet --cached .env; git commit --quiet --message=work
+        grafts=$(git rev-parse --git-common-dir)/info/grafts
+        mkdir -p "$(dirname "$grafts")"
+        echo "$(git rev-parse HEAD) $base $secret" > "$grafts"
+        git config push.followTags true
+        git tag --annotate --message="$(cat .env)" told"#,
+    );
+    let remote = remote(&world);
+    world.run("--branch --push origin").succeeds();
+    assert!(is_pushed(&world, &remote));
+    let folder = ["--git-dir", remote.to_str().unwrap()];
+    let asked = |words: &[&str]| world.project.git([&folder, words].concat());
+    let listing = [
+        "cat-file",
+        "--batch-all-objects",
+        "--batch-check=%(objectname)",
+    ];
+    let objects = asked(&listing).succeeds().stdout;
+    assert!(objects.lines().count() > 3, "{objects}");
+    for object in objects.lines() {
+        let content = asked(&["cat-file", "-p", object]).succeeds().stdout;
+        assert!(!content.contains("SECRET"), "{content}");
     }
 }
 

@@ -367,6 +367,14 @@ fn a_tag_with_the_name_of_the_branch_is_not_merged() {
     );
     diverge(&world);
     let tip = git(&world, &format!("rev-parse refs/heads/{BRANCH}"));
+    // What the person types instead means the branch, too.
+    let before = world.project.read("a.txt");
+    world.project.write("a.txt", "mine\n");
+    git(&world, "commit --quiet --all --message=mine");
+    let ran = world.gatewright("merge r-test").exits(1);
+    hints(&ran, &format!("git merge heads/{BRANCH}`"));
+    world.project.write("a.txt", &before);
+    git(&world, "commit --quiet --all --message=back");
     world.gatewright("merge r-test").succeeds();
     assert!(!world.is_there("evil.txt"));
     assert_eq!(world.project.read("a.txt"), "r-test\n");

@@ -554,3 +554,46 @@ esac
         .git(["fsck", "--connectivity-only"])
         .succeeds();
 }
+
+/// Whatever its folder is then, only that try has failed.
+#[test]
+fn a_step_that_removes_its_worktree_or_replaces_it_by_a_link_begins_again() {
+    for damage in [
+        r#"rm -rf "$worktree""#,
+        r#"rm -rf "$worktree"; ln -s "$here/private" "$worktree""#,
+    ] {
+        let script = format!(
+            r#"worktree=$(pwd)
+            if [ $count = 1 ]; then
+                mkdir -p "$here/private/parts"
+                echo private > "$here/private/diary.txt"
+                echo '{{"status": "done", "by": 1}}' > "$here/private/parts/left.json"
+                cd /; {damage}; exit 0
+            fi"#
+        );
+        let world = step(&script);
+        world.run("").succeeds();
+        assert_eq!(world.project.read("left.txt"), "left\n", "{damage}");
+        assert!(
+            world.is_there("a.txt") && !world.is_there("diary.txt"),
+            "{damage}"
+        );
+        let faults = world.history("ended");
+        assert_eq!(
+            faults[0]["fact"]["result"]["fault"], "crashed",
+            "{faults:?}"
+        );
+        let listed = ["rev-list", "--all", "--objects"];
+        let objects = world.project.git(listed).succeeds().stdout;
+        assert!(!objects.contains("diary.txt"), "{objects}");
+        assert!(world.programs().join("private/diary.txt").exists());
+    }
+}
+
+/// Nobody can look for ignored files there, but the work counts.
+#[test]
+fn a_step_that_removes_git_s_file_of_its_worktree_is_merged() {
+    let world = step("rm .git");
+    world.run("").succeeds();
+    assert_eq!(world.project.read("left.txt"), "left\n");
+}

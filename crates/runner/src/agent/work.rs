@@ -84,6 +84,9 @@ pub enum FoundFiles {
 }
 
 pub trait Delivery {
+    /// Is there nothing that could be looked at or delivered?
+    fn is_lost(&self) -> bool;
+
     /// Invariant: idempotent.
     fn deliver(
         &mut self,

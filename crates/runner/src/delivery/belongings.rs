@@ -9,6 +9,7 @@ use std::path::Path;
 use engine::RunBranch;
 use evidence::git::{fields, input};
 use runtime::failure::Failure;
+use runtime::outward_git::AS_STORED;
 use runtime::run_branch::LeftOut;
 use runtime::workspace::{OpenRun, Workspace};
 
@@ -29,14 +30,15 @@ impl Belongings {
         &self.0
     }
 
-    /// Refuses to hand a branch on in which an agent committed some of them.
+    /// Refuses to hand this commit of a branch on if an agent committed some of them.
     pub(super) fn require_kept_back(
         &self,
         here: &Checkout<'_>,
+        tip: &str,
         branch: &RunBranch,
     ) -> Result<(), Failure> {
         let RunBranch { name, base, .. } = branch;
-        let found = self.handed_on(here, &format!("refs/heads/{name}"), base, None)?;
+        let found = self.handed_on(here, tip, base, None)?;
         let Some((first, named)) = told(&found) else {
             return Ok(());
         };
@@ -84,9 +86,19 @@ impl Belongings {
         if self.0.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let plain = ["-c", "core.commitGraph=false"];
+        let known = match known {
+            Some(known) => here.line(&[
+                "rev-parse",
+                "--verify",
+                "--quiet",
+                &format!("{known}^{{commit}}"),
+            ])?,
+            None => None,
+        };
         let mut command = here.command()?;
-        command.args(plain).args(["rev-list", tip, "--not", base]);
+        command
+            .args(AS_STORED)
+            .args(["rev-list", tip, "--not", base]);
         let commits = here.succeed(command.args(known).arg("--"))?;
         let commits = String::from_utf8_lossy(&commits).into_owned();
         let pairs: String = commits
@@ -94,7 +106,7 @@ impl Belongings {
             .map(|commit| format!("{commit} {base}\n"))
             .collect();
         let mut command = here.command()?;
-        command.args(plain).args([
+        command.args(AS_STORED).args([
             "diff-tree",
             "--stdin",
             "-r",

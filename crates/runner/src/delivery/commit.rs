@@ -114,7 +114,8 @@ fn sorted(listed: &[u8]) -> Vec<Vec<u8>> {
 
 fn has_trailer(here: &Checkout<'_>, commit: &str, opened: &OpenRun) -> Result<bool, Failure> {
     let format = format!("--format=%(trailers:key={TRAILER},valueonly)");
-    let words = ["rev-list", "--max-count=1", "--no-commit-header", &format];
+    let words = ["rev-list", "--max-count=1", &format];
+    // The first line is the commit.
     let named = text(here.ask(&[words.as_slice(), &[commit, "--"]].concat())?);
     Ok(named
         .lines()

@@ -9,6 +9,7 @@ use std::time::Duration;
 use engine::RunBranch;
 use runtime::environment::Environment;
 use runtime::failure::Failure;
+use runtime::outward_git;
 use runtime::subprocess::{self, SubprocessError};
 
 /// A push of a large repository takes a while.
@@ -120,20 +121,12 @@ impl Request {
 }
 
 impl Outward<'_> {
-    pub(super) fn push(&self, remote: &str, branch: &str) -> Result<(), Failure> {
-        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
-        // A hook of the repository may be an agent's.
-        let words = [
-            "git",
-            "-c",
-            "core.hooksPath=/dev/null",
-            "push",
-            "--quiet",
-            "--",
-            remote,
-            &refspec,
-        ];
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    /// Whatever an agent lets the branch name meanwhile, this commit is pushed.
+    pub(super) fn push(&self, remote: &str, branch: &str, commit: &str) -> Result<(), Failure> {
+        let refspec = format!("{commit}:refs/heads/{branch}");
+        let words = outward_git::words(&outward_git::push(remote, &[&refspec]));
+        let words = std::iter::once("git").chain(words);
+        let words: Vec<String> = words.map(str::to_owned).collect();
         self.run(&format!("git push {remote}"), &words, TIMEOUT)
             .map(drop)
     }
@@ -172,11 +165,7 @@ impl Outward<'_> {
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.folder);
-        command.env("GIT_TERMINAL_PROMPT", "0");
-        // Git finds the run's worktree by the folder alone.
-        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
-            command.env_remove(name);
-        }
+        outward_git::surround(&mut command);
         let name = views::line(name);
         let ended = subprocess::run_stoppable(&mut command, timeout, self.stop)
             .map_err(|error| self.not_ended(&name, &error))?;

@@ -31,7 +31,8 @@ pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failu
     let mut command = target.here.command()?;
     command.args(["merge-base", "--is-ancestor", tip, &head]);
     if target.here.output(&mut command)?.status.success() {
-        return Ok(BranchMerge::Nothing { branch });
+        let is_empty = tip == target.place.branch.base;
+        return Ok(BranchMerge::Nothing { branch, is_empty });
     }
     target.require_related(&head, tip)?;
     let planned = match planned::plan(target, &head, tip)? {
@@ -66,7 +67,7 @@ fn write(target: &Target<'_>, planned: &Planned, head: &str, tip: &str) -> Resul
     command.args(PROGRAMS);
     command.args(["merge", "--quiet", "--no-edit", "--no-gpg-sign"]);
     // A tag may have the name of the branch, and git would merge that one.
-    let says = format!("Merge branch '{name}'");
+    let says = format!("Merge branch '{}'", target.place.branch.name);
     let output = here.output(command.args(USUAL).args(["-m", &says, tip]))?;
     if output.status.success() {
         return Ok(());

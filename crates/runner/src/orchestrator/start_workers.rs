@@ -356,10 +356,13 @@ impl Orchestrator<'_, '_> {
         let claim = Claim::take_over(&self.workspace.state, call)?;
         let new = || Record::new(&self.run, &work.dispatch, choice.runner.word());
         let mut record = work.record.clone().unwrap_or_else(new);
-        if work.action == RecoveryAction::BeginAnew {
+        let begins_anew = work.action == RecoveryAction::BeginAnew
+            || self.has_lost_worktree(opened, choice, call, record.restarts)?;
+        if begins_anew {
             self.abandon(opened, choice, call, record.restarts)?;
             record.restarts += 1;
             record.conversation = None;
+            record.ended = None;
         }
         let step_folder = match &choice.step {
             Some(step) => {
@@ -381,7 +384,11 @@ impl Orchestrator<'_, '_> {
             claim,
             dispatch: work.dispatch.clone(),
             record,
-            from: work.start_from(),
+            from: if begins_anew {
+                StartFrom::Beginning
+            } else {
+                work.start_from()
+            },
             found: found_again(step_folder.as_deref()),
             step_folder,
             slot,
@@ -394,6 +401,24 @@ impl Orchestrator<'_, '_> {
         let opened = self.workspace.read(&self.run)?;
         let is_open = opened.run().dispatches.contains_key(&work.dispatch.id);
         Ok(is_open && !self.is_stopped())
+    }
+
+    fn has_lost_worktree(
+        &self,
+        opened: &OpenRun,
+        choice: &Choice,
+        call: &CallId,
+        restarts: u32,
+    ) -> Result<bool, Failure> {
+        let Some(step) = &choice.step else {
+            return Ok(false);
+        };
+        let attempt = StepAttempt {
+            step,
+            call,
+            restarts,
+        };
+        StepFolder::is_lost(self.workspace, opened, attempt)
     }
 
     /// Keeps the changes of an interrupted step under a ref and removes its worktree.

@@ -25,22 +25,24 @@ const BETWEEN_REMOVALS: Duration = Duration::from_millis(50);
 const MANY_FOLDERS: usize = 16;
 const MOST_THREADS: usize = 8;
 
-/// What we need in a folder to remove what it holds.
-const OWNER: u32 = 0o700;
-
-/// Is there a folder, and no link to one?
+/// Is there a folder, and not a link to one?
 pub(super) fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|it| it.is_dir())
 }
 
-/// Opens a folder that is no link. The folder above it is trusted.
+/// Opens a folder, but not through a link. The folder above it is trusted.
 pub(super) fn open_folder(path: &Path) -> io::Result<Folder> {
-    let (above, name) = above(path)?;
-    above.descend(name).map_err(io_error)
+    match path.file_name() {
+        Some(_) => {
+            let (above, name) = above(path)?;
+            above.descend(name).map_err(io_error)
+        }
+        None => Folder::open(path),
+    }
 }
 
 /// Removes a folder with its content. A process of an orchestrator that lost the run may still put something into it
-/// for a moment. What is gone already is no error.
+/// for a moment. What is gone already counts as removed.
 pub(super) fn remove_folder(folder: &Path) -> Result<(), Failure> {
     let removed = above(folder).and_then(|(above, name)| remove_in(&above, name));
     match removed {
@@ -122,6 +124,8 @@ fn remove_entry(above: &Folder, name: &[u8]) -> io::Result<()> {
         Err(cause) if cause.kind() == ErrorKind::NotADirectory && refused == Errno::PERM => {
             return Err(refused.into());
         }
+        // Somebody else has removed it.
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };
     let mut emptied = Ok(());
@@ -144,7 +148,8 @@ fn open_to_remove(above: &Folder, name: &[u8]) -> io::Result<Folder> {
         }
         opened => opened?,
     };
-    if rustix::fs::fstat(folder.descriptor())?.st_mode & OWNER != OWNER {
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(folder.descriptor())?.st_mode);
+    if !mode.contains(Mode::RWXU) {
         rustix::fs::fchmod(folder.descriptor(), Mode::RWXU)?;
     }
     Ok(folder)

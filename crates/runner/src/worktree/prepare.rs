@@ -26,7 +26,7 @@ impl Worktrees {
         };
         let called = SafeName::of(name);
         if let Some(worktree) = self.find(name)? {
-            return if worktree.root.is_dir() {
+            return if worktree.is_there() {
                 let worktree = self.undamaged(&repository, worktree)?;
                 Ok(Prepared::Ready(worktree, WorktreeAge::Old))
             } else {

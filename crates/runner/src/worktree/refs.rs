@@ -83,7 +83,7 @@ impl Worktrees {
     /// The refs of the worktrees that are there.
     fn live_refs(&self) -> Result<Vec<String>, Failure> {
         let worktrees = self.list()?.into_iter();
-        let live = worktrees.filter(|worktree| worktree.root.is_dir());
+        let live = worktrees.filter(|worktree| worktree.is_there());
         let refs = live.map(|worktree| SafeName::of(&worktree.name).kept_ref(&self.run));
         Ok(refs.collect())
     }

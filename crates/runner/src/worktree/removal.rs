@@ -17,7 +17,7 @@ impl Worktrees {
     /// Removes the folder of a worktree, after keeping its content under a ref, so that it can
     /// still be merged.
     pub fn archive(&self, worktree: &Worktree) -> Result<(), Failure> {
-        if worktree.root.is_dir() {
+        if worktree.is_there() {
             self.finish(worktree)?;
         }
         let repository = self.repository()?;
@@ -29,7 +29,7 @@ impl Worktrees {
     pub fn discard(&self, worktree: &Worktree) -> Result<(), Failure> {
         let repository = self.repository()?;
         let name = SafeName::of(&worktree.name);
-        let left = if worktree.root.is_dir() {
+        let left = if worktree.is_there() {
             Some(self.finish(worktree)?)
         } else {
             self.left(worktree)?
@@ -60,8 +60,7 @@ impl Worktrees {
 
     /// After the last step nothing is compared with the content any more.
     pub(super) fn forget_content(&self, repository: &Repository) -> Result<(), Failure> {
-        let is_there = |worktree: &Worktree| worktree.root.is_dir();
-        if self.has_spare()? || self.list()?.iter().any(is_there) {
+        if self.has_spare()? || self.list()?.iter().any(Worktree::is_there) {
             return Ok(());
         }
         repository.forget(&content_ref(&self.run))
@@ -100,7 +99,7 @@ impl Worktrees {
             }
         }
         for worktree in self.list()? {
-            if !worktree.root.is_dir() {
+            if !worktree.is_there() {
                 repository.forget_worktree(&worktree.root)?;
             }
         }

@@ -14,6 +14,7 @@ use runtime::failure::Failure;
 use rustix::fs::{FileType, Stat};
 
 use super::disk::is_ours;
+use super::folder_removal::open_folder;
 use super::git::{failed, not_started};
 use super::scratch::{EMAIL, NAME, Scratch};
 use super::trees::{TreeEntry, TreeListing};
@@ -280,7 +281,7 @@ fn write_stream(
         }
     }
     let root = &tree_commit.stamps.root;
-    let folder = Folder::open(root)
+    let folder = open_folder(root)
         .map_err(|cause| StreamError::Failed(Failure::file("read", root)(cause)))?;
     for path in &changes.written {
         match write_file(&mut stream, &folder, path) {

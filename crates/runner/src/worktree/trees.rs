@@ -46,15 +46,7 @@ pub(super) fn differences(
     first: &str,
     second: &str,
 ) -> Result<Vec<Difference>, Failure> {
-    let words = [
-        "diff-tree",
-        "-r",
-        "-z",
-        "--raw",
-        "--no-renames",
-        "--no-abbrev",
-    ];
-    let output = scratch.ask(&[words.as_slice(), &[first, second]].concat())?;
+    let output = scratch.ask(&[RAW.as_slice(), &[first, second]].concat())?;
     let read = raw_lines(&output).map(|line| {
         let RawLine { path, old, new } = line?;
         Some(Difference {
@@ -69,7 +61,17 @@ pub(super) fn differences(
     Ok(read)
 }
 
-/// A line of `diff-tree --raw`: a path, with the mode and the object of both sides.
+/// Lists the differences of two commits, as `raw_lines` reads them.
+const RAW: [&str; 6] = [
+    "diff-tree",
+    "-r",
+    "-z",
+    "--raw",
+    "--no-renames",
+    "--no-abbrev",
+];
+
+/// A line of this list: a path, with the mode and the object of both sides.
 struct RawLine<'a> {
     path: &'a [u8],
     old: (&'a str, &'a str),
@@ -96,15 +98,7 @@ impl Repository {
     /// all the time, and there may be very many.
     pub(super) fn is_whole(&self, commit: &str) -> Result<bool, Failure> {
         let mut command = self.command(&self.here());
-        command.args([
-            "diff-tree",
-            "-r",
-            "-z",
-            "--raw",
-            "--no-renames",
-            "--no-abbrev",
-        ]);
-        command.args([
+        command.args(RAW).args([
             "--no-commit-id",
             "--root",
             "--diff-merges=first-parent",

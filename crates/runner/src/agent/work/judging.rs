@@ -26,7 +26,14 @@ impl Work<'_, '_> {
             reply,
         } = ended;
         let opened = self.workspace.read(&opened.run().id)?;
-        let counts = self.would_count(&opened, &ending, usage, reply.as_deref())?;
+        let delivery = self.setup.delivery.as_ref();
+        let is_lost = delivery.is_some_and(|delivery| delivery.is_lost());
+        if is_lost {
+            ending = lost();
+            // What is asked about the end is asked of the run's own files.
+            self.workspace.step_folder = None;
+        }
+        let counts = !is_lost && self.would_count(&opened, &ending, usage, reply.as_deref())?;
         let opened = self.compare_surroundings(opened, counts)?;
         if counts && let Some(delivery) = &mut self.setup.delivery {
             self.workspace.check_lease(&self.record.run)?;
@@ -138,6 +145,13 @@ impl Work<'_, '_> {
             },
             &mut make,
         )
+    }
+}
+
+fn lost() -> Ending {
+    Ending::Fault {
+        fault: Fault::Crashed,
+        reason: "its worktree is gone, or a link has taken its place".to_owned(),
     }
 }
 

@@ -178,7 +178,7 @@ fn what_links_lead_to_stays() {
     fs::write(&file, "gone").unwrap();
     for path in [&itself, &inside, &file] {
         remove_folder(path).unwrap();
-        // What is gone already is no error.
+        // What is gone already counts as removed.
         remove_folder(path).unwrap();
         assert!(path.symlink_metadata().is_err(), "{}", path.display());
         check(&path.display().to_string());
@@ -255,12 +255,15 @@ fn a_worktree_that_became_a_link_goes_without_what_it_leads_to() {
         let worktree = story.prepare("one");
         fs::remove_dir_all(&worktree.root).unwrap();
         symlink(library.path(), &worktree.root).unwrap();
+        assert!(story.worktrees.finish(&worktree).is_err());
         // Work that is not merged is not discarded.
         if end(&story.worktrees, &worktree).is_err() {
             check("refused");
             story.worktrees.archive(&worktree).unwrap();
         }
         check("ended");
+        let objects = story.git(&["rev-list", "--all", "--objects"]);
+        assert!(!objects.contains("part-"), "{objects}");
         assert!(worktree.root.symlink_metadata().is_err());
         assert_eq!(story.git(&["worktree", "list"]).lines().count(), 1);
     }
