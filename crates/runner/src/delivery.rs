@@ -257,6 +257,7 @@ fn deliver_place(
     }
     let outward = Outward {
         folder: &project.root,
+        home: &push_folder(workspace, opened, &project),
         environment: &workspace.context.environment,
         stop,
     };
@@ -279,6 +280,13 @@ fn deliver_place(
         delivered.request = Some(outward.request(&request, &place.branch, &says)?);
     }
     Ok(delivered)
+}
+
+/// Where a push is typed: the address of a remote may be relative to the person's own tree.
+fn push_folder(workspace: &Workspace<'_>, opened: &OpenRun, project: &Project) -> PathBuf {
+    let home = workspace.home_of(opened).ok();
+    let home = home.filter(|home| home.key == opened.stored.project);
+    home.map_or_else(|| project.root.clone(), |home| home.root)
 }
 
 /// The commit with the run's work, and the folder from which it is handed over. If the worktree was removed, all of its

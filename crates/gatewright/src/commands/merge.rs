@@ -1,7 +1,7 @@
 //! `gatewright merge`: brings the branch of a completed run into your tree.
 
 use engine::Held;
-use runner::merge_branch::{self, BranchMerge, BranchMergeReport, TreeChoice};
+use runner::merge_branch::{self, BranchMerge, BranchMergeReport, MergeTree, TreeChoice};
 use runner::place_gc;
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -162,14 +162,18 @@ fn tell(
             let line =
                 format!("{branch} and your tree{there} changed the same files; nothing was merged");
             output.say_in(Style::Bad, &line);
-            for path in paths {
-                output.say(&format!("  {}", views::line(path)));
-            }
-            let resolve = tree.git(&["merge", branch]);
-            output.say(&format!("`{resolve}` lets you resolve the conflicts"));
+            tell_conflicts(output, tree, branch, paths);
             Ok(())
         }
     }
+}
+
+fn tell_conflicts(output: &mut Output, tree: &MergeTree, branch: &str, paths: &[String]) {
+    for path in paths {
+        output.say(&format!("  {}", views::line(path)));
+    }
+    let resolve = tree.git(&["merge", branch]);
+    output.say(&format!("`{resolve}` lets you resolve the conflicts"));
 }
 
 fn short(commit: &str) -> &str {

@@ -63,6 +63,19 @@ case "$1 $2" in
 esac"#;
 
 #[test]
+fn a_remote_with_a_relative_address_takes_the_branch() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let remote = remote(&world);
+    let beside = world.project.path().with_file_name("beside.git");
+    fs::rename(&remote, &beside).unwrap();
+    let address = ["remote", "set-url", "origin", "../beside.git"];
+    world.project.git(address).succeeds();
+    world.run("--branch --push origin").succeeds();
+    assert!(in_remote(&beside, &world, "gatewright/r-test-try"));
+    fs::remove_dir_all(&beside).unwrap();
+}
+
+#[test]
 fn a_pull_request_has_the_report_and_waits_for_a_login() {
     let world = repository(CHECKED, NAMES_ITSELF);
     let remote = remote(&world);

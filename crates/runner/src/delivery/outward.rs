@@ -26,6 +26,8 @@ const LONGEST_ANSWER: usize = 300;
 
 pub(super) struct Outward<'a> {
     pub folder: &'a Path,
+    /// Where a push is typed.
+    pub home: &'a Path,
     pub environment: &'a Environment,
     /// A person stops the delivery.
     pub stop: &'a AtomicBool,
@@ -127,7 +129,7 @@ impl Outward<'_> {
         let words = outward_git::words(&outward_git::push(remote, &[&refspec]));
         let words = std::iter::once("git").chain(words);
         let words: Vec<String> = words.map(str::to_owned).collect();
-        self.run(&format!("git push {remote}"), &words, TIMEOUT)
+        self.run_in(self.home, &format!("git push {remote}"), &words, TIMEOUT)
             .map(drop)
     }
 
@@ -160,15 +162,25 @@ impl Outward<'_> {
     }
 
     fn run(&self, name: &str, words: &[String], timeout: Duration) -> Result<String, Failure> {
+        self.run_in(self.folder, name, words, timeout)
+    }
+
+    fn run_in(
+        &self,
+        folder: &Path,
+        name: &str,
+        words: &[String],
+        timeout: Duration,
+    ) -> Result<String, Failure> {
         let Some((program, arguments)) = words.split_first() else {
             return Err(Failure::usage("the command for the request is empty").hint("name one"));
         };
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.folder);
+        command.args(arguments).current_dir(folder);
         outward_git::surround(&mut command);
         let name = views::line(name);
         let ended = subprocess::run_stoppable(&mut command, timeout, self.stop)
-            .map_err(|error| self.not_ended(&name, &error))?;
+            .map_err(|error| not_ended(folder, &name, &error))?;
         match ended.success() {
             Ok(said) => Ok(self.safe(&said)),
             Err(why) => Err(Failure::environment(format!(
@@ -178,23 +190,23 @@ impl Outward<'_> {
         }
     }
 
-    fn not_ended(&self, name: &str, error: &SubprocessError) -> Failure {
-        let failed = Failure::environment(format!("`{name}` failed: {error}"));
-        match error {
-            SubprocessError::Missing => failed.hint("install it, or deliver in another way"),
-            SubprocessError::NotStarted(_) if !self.folder.is_dir() => {
-                let folder = views::line(&self.folder.to_string_lossy());
-                Failure::environment(format!("`{name}` failed: its folder {folder} is gone"))
-            }
-            SubprocessError::NotStarted(_)
-            | SubprocessError::TooLong(_)
-            | SubprocessError::Stopped => failed,
-        }
-    }
-
     /// Output without secrets and control characters.
     fn safe(&self, text: &str) -> String {
         views::safe(&engine::redact(text, self.environment.secrets())).to_string()
+    }
+}
+
+fn not_ended(folder: &Path, name: &str, error: &SubprocessError) -> Failure {
+    let failed = Failure::environment(format!("`{name}` failed: {error}"));
+    match error {
+        SubprocessError::Missing => failed.hint("install it, or deliver in another way"),
+        SubprocessError::NotStarted(_) if !folder.is_dir() => {
+            let folder = views::line(&folder.to_string_lossy());
+            Failure::environment(format!("`{name}` failed: its folder {folder} is gone"))
+        }
+        SubprocessError::NotStarted(_) | SubprocessError::TooLong(_) | SubprocessError::Stopped => {
+            failed
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use evidence::git::{fields, input, path_of};
 use runtime::failure::Failure;
 
-use super::planned::{Change, MergedFile, paths_input, text};
+use super::planned::{Change, MergedFile, text};
 use super::target::Target;
 
 /// What is at a path that a merge would write.
@@ -21,8 +21,15 @@ enum Occupant {
     File,
 }
 
-/// The untracked files in the way of a merge, ignored ones too. Ignored ones with the same bytes are not.
-pub(super) fn find(target: &Target<'_>, changes: &[Change]) -> Result<Vec<String>, Failure> {
+/// The untracked files where a merge would write, ignored ones too.
+pub(super) struct Untracked {
+    /// Those that would be lost.
+    pub in_the_way: Vec<String>,
+    /// Those with the bytes that the merge writes.
+    pub same: Vec<Vec<u8>>,
+}
+
+pub(super) fn find(target: &Target<'_>, changes: &[Change]) -> Result<Untracked, Failure> {
     let listed = target.here.ask(&["ls-files", "-z", "--cached"])?;
     let look = Look {
         root: &target.tree.project.root,
@@ -42,10 +49,13 @@ pub(super) fn find(target: &Target<'_>, changes: &[Change]) -> Result<Vec<String
             Occupant::File => files.push((change.path.as_slice(), written)),
         }
     }
-    let harmless = harmless(target, &files)?;
+    let same = same(target, &files)?;
     let files = files.iter().map(|(path, _)| path.to_vec());
-    found.extend(files.filter(|path| !harmless.contains(path)));
-    Ok(found.iter().map(|path| text(path)).collect())
+    found.extend(files.filter(|path| !same.contains(path)));
+    Ok(Untracked {
+        in_the_way: found.iter().map(|path| text(path)).collect(),
+        same,
+    })
 }
 
 struct Look<'a> {
@@ -116,11 +126,8 @@ fn folders_above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     ends.map(|(end, _)| &path[..end])
 }
 
-/// The files that a merge would write as they are, and that git takes the liberty to write since it ignores them.
-fn harmless(
-    target: &Target<'_>,
-    files: &[(&[u8], &MergedFile)],
-) -> Result<BTreeSet<Vec<u8>>, Failure> {
+/// The files that a merge would write as they are.
+fn same(target: &Target<'_>, files: &[(&[u8], &MergedFile)]) -> Result<Vec<Vec<u8>>, Failure> {
     // Git asks for the objects of all or of none.
     let readable = files.iter().filter(|(path, _)| {
         let there = target.tree.project.root.join(path_of(path));
@@ -128,21 +135,28 @@ fn harmless(
     });
     let readable: Vec<_> = readable.collect();
     if readable.is_empty() {
-        return Ok(BTreeSet::new());
+        return Ok(Vec::new());
     }
     let paths: Vec<&[u8]> = readable.iter().map(|(path, _)| *path).collect();
     let objects = objects(target, &paths)?;
     let same = readable.iter().zip(&objects);
     let same = same.filter(|((_, written), object)| written.object == **object);
-    let same: Vec<&[u8]> = same.map(|((path, _), _)| *path).collect();
-    if same.is_empty() {
-        return Ok(BTreeSet::new());
+    Ok(same.map(|((path, _), _)| path.to_vec()).collect())
+}
+
+/// A pattern of git's ignored files that is this path alone.
+pub(super) fn pattern(path: &[u8]) -> Vec<u8> {
+    let mut pattern = vec![b'/'];
+    for byte in path {
+        match byte {
+            b'\\' | b'*' | b'?' | b'[' | b' ' => pattern.extend([b'\\', *byte]),
+            // A pattern is one line.
+            b'\n' => pattern.push(b'?'),
+            byte => pattern.push(*byte),
+        }
     }
-    let mut command = target.here.command()?;
-    command.args(["check-ignore", "-z", "--stdin"]);
-    // Git says no if it ignores none of them.
-    let ignored = target.here.output(command.stdin(paths_input(&same)?))?;
-    Ok(fields(&ignored.stdout).map(<[u8]>::to_vec).collect())
+    pattern.push(b'\n');
+    pattern
 }
 
 /// The objects that git would make of files, in their order.
@@ -176,6 +190,13 @@ mod tests {
     fn a_path_is_one_line_whatever_is_in_it() {
         assert_eq!(quoted(b"a b\r"), b"\"a b\r\"\n");
         assert_eq!(quoted(b"a\"b\\c\nd"), b"\"a\\\"b\\\\c\\nd\"\n");
+    }
+
+    #[test]
+    fn a_pattern_is_one_path_whatever_is_in_it() {
+        assert_eq!(pattern(b"a/b.txt"), b"/a/b.txt\n");
+        assert_eq!(pattern(b"!a [1]*\\ "), b"/!a\\ \\[1]\\*\\\\\\ \n");
+        assert_eq!(pattern(b"a\nb"), b"/a?b\n");
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Merges one commit into the person's tree: all looks come first, so that a refusal has changed nothing.
 
+use std::io::{self, Write as _};
+
 use evidence::git::fields;
 use runtime::failure::Failure;
+use tempfile::NamedTempFile;
 
 use super::BranchMerge;
+use super::in_the_way;
 use super::planned::{self, Conflicts, Planned};
 use super::target::Target;
 use crate::run_place::complaint;
@@ -40,8 +44,8 @@ pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failu
         Err(Conflicts(paths)) => return Ok(BranchMerge::Conflict { branch, paths }),
     };
     planned.require_unfiltered(target)?;
-    planned.require_free(target)?;
-    write(target, &planned, &head, tip)?;
+    let same = planned.require_free(target)?;
+    write(target, &planned, &head, tip, &same)?;
     let commit = target.here.line(&["rev-parse", "HEAD"])?;
     let commit = commit.unwrap_or_default();
     let changed = ["diff", "--name-only", "-z", &head, &commit];
@@ -53,9 +57,21 @@ pub(super) fn merge(target: &Target<'_>, tip: &str) -> Result<BranchMerge, Failu
     })
 }
 
-fn write(target: &Target<'_>, planned: &Planned, head: &str, tip: &str) -> Result<(), Failure> {
+fn write(
+    target: &Target<'_>,
+    planned: &Planned,
+    head: &str,
+    tip: &str,
+    same: &[Vec<u8>],
+) -> Result<(), Failure> {
     let (here, name) = (&target.here, target.name);
     let mut command = here.command()?;
+    // Git writes over an untracked file only if it ignores it.
+    let ignored = ignored(same).map_err(evidence::Error::GitStart)?;
+    if let Some(ignored) = &ignored {
+        let file = ignored.path().display();
+        command.args(["-c", &format!("core.excludesFile={file}")]);
+    }
     if here.line(&["config", "user.email"])?.is_none() {
         command.args([
             "-c",
@@ -80,4 +96,16 @@ fn write(target: &Target<'_>, planned: &Planned, head: &str, tip: &str) -> Resul
     } else {
         failure.hint(format!("change that, then type {again}"))
     })
+}
+
+/// A file with the patterns of these paths.
+fn ignored(paths: &[Vec<u8>]) -> io::Result<Option<NamedTempFile>> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    let mut file = NamedTempFile::new()?;
+    for path in paths {
+        file.write_all(&in_the_way::pattern(path))?;
+    }
+    Ok(Some(file))
 }

@@ -1,13 +1,12 @@
 //! The merge as objects, before any file of the person's tree changes, and the looks at what it would change there.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
 
 use evidence::Project;
 use evidence::git::{Git, attributes, fields, filter_settings, input};
 use runtime::failure::Failure;
 
-use super::in_the_way;
+use super::in_the_way::{self, Untracked};
 use super::target::Target;
 use crate::run_place::{complaint, left_files};
 
@@ -91,11 +90,14 @@ impl Change {
 }
 
 impl Planned {
-    /// Refuses if git would write over files that it does not track.
-    pub(super) fn require_free(&self, target: &Target<'_>) -> Result<(), Failure> {
-        let found = in_the_way::find(target, &self.changes)?;
+    /// Refuses if git would write over files that it does not track. Returns those that are what it would write.
+    pub(super) fn require_free(&self, target: &Target<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        let Untracked {
+            in_the_way: found,
+            same,
+        } = in_the_way::find(target, &self.changes)?;
         if found.is_empty() {
-            return Ok(());
+            return Ok(same);
         }
         let (files, name, there) = (named(&found), target.name, target.there());
         let message = format!(
@@ -156,7 +158,9 @@ impl Planned {
             .iter()
             .filter(|change| change.written.is_some());
         let paths: Vec<&[u8]> = written.map(|change| change.path.as_slice()).collect();
-        let answer = target.here.succeed(command.stdin(paths_input(&paths)?))?;
+        let answer = target
+            .here
+            .succeed(command.stdin(input(&paths.join(&0))?))?;
         let found = attributes(&answer).into_iter();
         let found = found.filter(|(_, filter)| filters.contains(filter));
         let (paths, used): (Vec<String>, BTreeSet<String>) = found
@@ -194,11 +198,6 @@ fn filter_keys(target: &Target<'_>) -> Result<Vec<u8>, Failure> {
             repository: None, ..
         } => Ok(Vec::new()),
     }
-}
-
-/// Paths on the input of a command, separated by zeros.
-pub(super) fn paths_input(paths: &[&[u8]]) -> Result<Stdio, Failure> {
-    Ok(input(&paths.join(&0))?)
 }
 
 pub(super) fn text(bytes: &[u8]) -> String {

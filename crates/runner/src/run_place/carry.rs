@@ -14,6 +14,7 @@ use evidence::git::path_of;
 use runtime::failure::Failure;
 
 use super::checkout::Checkout;
+use links::Leads;
 
 /// The project's own list: one pattern a line, as in `.gitignore`. Other tools read it, too.
 const PROJECT_LIST: &str = ".worktreeinclude";
@@ -101,15 +102,16 @@ fn stays_inside(path: &Path) -> bool {
     path.components().all(is_plain)
 }
 
-/// What becomes of a relative link that leads out of the folder, and would lead nowhere from the copy.
+/// What becomes of a link that would lead elsewhere from the copy. One that names a place in the folder by its absolute
+/// path leads to that place in the copy, unless all links stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutwardLinks {
     /// It stays as it is.
     Kept,
     /// It leads to the same place.
     Absolute,
-    /// A file comes along with its content, so that the work cannot change the person's. A folder may be large, so a
-    /// link to it is absolute.
+    /// A file comes along with its content, so that the work cannot change the person's. A folder may be large, and a
+    /// program may need what lies beside it, so a link to one is absolute.
     Content,
 }
 
@@ -179,17 +181,21 @@ impl<'a> Copier<'a> {
 
     fn copy_link(&mut self, from: &Path, to: &Path) -> Result<(), Failure> {
         let target = fs::read_link(from).map_err(Failure::file("read", from))?;
-        let outside = links::relative_target_outside(self.from, from, &target);
-        let target = match (outside, self.links) {
-            (Some(outside), OutwardLinks::Content | OutwardLinks::Absolute) => {
+        let target = match (links::leads(self.from, from, &target), self.links) {
+            (_, OutwardLinks::Kept) => target,
+            (Leads::Inside(target), OutwardLinks::Content | OutwardLinks::Absolute) => target,
+            (Leads::Outside(outside), OutwardLinks::Absolute) => outside,
+            (Leads::Outside(outside), OutwardLinks::Content) if links::is_program(&outside) => {
+                outside
+            }
+            (Leads::Outside(outside), OutwardLinks::Content) => {
                 let path = from.strip_prefix(self.from).unwrap_or(from);
                 self.leading_out.push(path.display().to_string());
-                if self.links == OutwardLinks::Content && outside.is_file() {
+                if outside.is_file() {
                     return copy_file(&outside, to);
                 }
                 outside
             }
-            (None, _) | (Some(_), OutwardLinks::Kept) => target,
         };
         replace(to, |to| std::os::unix::fs::symlink(&target, to))
     }
@@ -266,15 +272,29 @@ mod tests {
         link("../../sibling", "packages/sibling");
         link("a", "packages/b");
         link("../absent", "gone");
+        // The same by absolute paths, as tools write them.
+        link(
+            folder.path().join("shared.env").to_str().unwrap(),
+            "packages/env",
+        );
+        link("/bin/sh", "packages/sh");
+        link(from.join("packages/a").to_str().unwrap(), "packages/own");
         let list = CarryList {
             found: vec![".env".into(), "packages".into(), "gone".into()],
             missing: Vec::new(),
         };
         let remarks = copy_into(&list, &from, &to, OutwardLinks::Content).unwrap();
         assert_eq!(remarks.len(), 1, "{remarks:?}");
-        assert!(remarks[0].contains(".env and 2 more"), "{remarks:?}");
+        assert!(remarks[0].contains(".env and 3 more"), "{remarks:?}");
+        assert_eq!(
+            fs::read_link(to.join("packages/sh")).unwrap(),
+            Path::new("/bin/sh")
+        );
         // What the work writes there is not the person's file.
-        fs::write(to.join(".env"), "KEY=2").unwrap();
+        for name in [".env", "packages/env", "packages/own"] {
+            fs::write(to.join(name), "KEY=2").unwrap();
+        }
+        assert_eq!(fs::read_to_string(from.join("packages/a")).unwrap(), "a");
         let shared = fs::read_to_string(folder.path().join("shared.env")).unwrap();
         assert_eq!(shared, "KEY=1");
         assert!(to.join("packages/sibling").is_dir());
