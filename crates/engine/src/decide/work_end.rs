@@ -282,7 +282,7 @@ fn sent_back(
     };
     let mendable = match fault {
         Fault::Missing => true,
-        Fault::Strayed => judged.rule != Rule::StaleGate,
+        Fault::Strayed => judged.rule != Rule::StaleGate && !may_be_a_person_s_edit(&draft.run),
         Fault::Crashed | Fault::Hollow | Fault::Timeout | Fault::Conflict | Fault::Limited => false,
     };
     let stopping = matches!(ending, Ending::Stopping { .. });
@@ -292,6 +292,12 @@ fn sent_back(
     let strayed = strayed(draft, dispatch).filter(|_| judged.rule == Rule::Strayed);
     let to_worker = strayed.map(|it| it.for_worker(&draft.run, dispatch));
     Some(to_worker.unwrap_or_else(|| reason.clone()))
+}
+
+/// In the tree of a person, while the orchestrator works, nobody can tell. So the person is asked, and no worker is sent
+/// back to undo it.
+fn may_be_a_person_s_edit(run: &Run) -> bool {
+    run.driver == Driver::Headless && shares_tree(run)
 }
 
 /// A step, a fix or an open agent has no edge of its own for `failed`: what says so has failed, for the

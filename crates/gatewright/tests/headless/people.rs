@@ -374,6 +374,30 @@ fn a_person_s_own_edit_while_a_worker_reads_is_asked_about_and_never_undone() {
     world.gatewright("verify r-test").succeeds();
 }
 
+/// Nor is one that could be sent back into its conversation.
+#[test]
+fn no_conversation_goes_on_to_undo_what_may_be_the_person_s_edit() {
+    let one = ONE.replace("on.done", "runner = \"codex\"\nwrites = []\non.done");
+    let world = World::with(&one, "");
+    world.program(
+        "codex",
+        r#"touch "$here/reads"
+while [ ! -e "$here/go" ]; do sleep 0.02; done
+echo "note $count" > note.txt
+echo '{"type":"thread.started","thread_id":"01a1e0b0-54e3-7200-8e56-8dc64c4ddfd4"}'
+echo '{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"done"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":990,"output_tokens":10}}'"#,
+    );
+    world.project.write("mine.txt", "before\n");
+    let run = world.begin("run pipeline.toml --task try --id r-test");
+    until("it reads", || world.programs().join("reads").exists());
+    world.project.write("mine.txt", "the person's\n");
+    std::fs::write(world.programs().join("go"), "").unwrap();
+    let ran = run.end().exits(6);
+    assert_eq!(world.starts().len(), 1, "{ran}");
+    assert_eq!(world.project.read("mine.txt"), "the person's\n");
+}
+
 /// On a branch of its own only the worker can have changed it.
 #[test]
 fn a_worker_alone_in_its_worktree_is_told_to_undo_its_change() {
