@@ -15,6 +15,7 @@ use runtime::fleet_project::{self, FleetProject, REMOTE};
 use runtime::workspace::{OpenRun, Workspace};
 
 use crate::delivery;
+pub use crate::run_place::left_files::BroughtBack;
 use crate::run_place::{Checkout, left_files};
 use target::Target;
 pub use target::{MergeTree, TreeChoice};
@@ -126,10 +127,10 @@ pub fn bring_back(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     tree: &MergeTree,
-) -> Result<Vec<String>, Failure> {
+) -> Result<BroughtBack, Failure> {
     let is_placed = opened.run().place.is_some();
     if !is_placed || workspace.store.fleet().is_some() {
-        return Ok(Vec::new());
+        return Ok(BroughtBack::default());
     }
     left_files::bring_back(workspace, opened, &tree.project)
 }

@@ -11,6 +11,7 @@ use runtime::{ids, lease_holder, run_branch, undelivered};
 use store::Backend as _;
 
 use crate::delivery;
+use crate::merge_branch::BroughtBack;
 use crate::run_place::{self, Checkout, left_files};
 
 /// Removes all that can be removed, and returns the runs whose worktrees are gone now.
@@ -49,10 +50,19 @@ fn is_free(workspace: &Workspace<'_>, run: &RunId) -> Result<bool, Failure> {
     Ok(is_free && !run_place::is_cleared(&workspace.state, run))
 }
 
-/// Removes the worktree of a run whose work the person has merged, and all that was kept for that.
-pub fn collect_merged(workspace: &mut Workspace<'_>, run: &RunId) -> Result<(), Failure> {
+/// Removes the worktree of a run whose work the person has merged, and all that was kept for that, unless something did
+/// not come back.
+pub fn collect_merged(
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    back: &BroughtBack,
+) -> Result<(), Failure> {
     collect_one(workspace, run)?;
-    run_place::forget(&workspace.state, run)
+    if back.left.is_empty() {
+        return run_place::forget(&workspace.state, run);
+    }
+    undelivered::note_settled(&workspace.state, run);
+    run_place::forget_carried(&workspace.state, run)
 }
 
 /// Removes the worktree of a run that is over, after its work is kept on its branch.

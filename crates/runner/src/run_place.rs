@@ -78,6 +78,8 @@ pub(crate) fn make(
         remarks.extend(here.filter_remark());
         remarks.extend(here.submodule_remark(&place.branch));
         remarks.extend(carry_from_project(workspace, &opened, &home, &files)?);
+        let placement = &opened.pipeline.definition().placement;
+        left_files::note_began(&workspace.state, &run, &home.root, placement)?;
         undelivered::note_open(&workspace.state, &run)?;
         write_durably(&files.mark(MADE), "").map_err(Failure::file("write to", &files.folder))?;
     }

@@ -1,7 +1,9 @@
 //! `gatewright merge`: brings the branch of a completed run into your tree.
 
 use engine::Held;
-use runner::merge_branch::{self, BranchMerge, BranchMergeReport, MergeTree, TreeChoice};
+use runner::merge_branch::{
+    self, BranchMerge, BranchMergeReport, BroughtBack, MergeTree, TreeChoice,
+};
 use runner::place_gc;
 use runtime::context::Context;
 use runtime::failure::Failure;
@@ -35,15 +37,15 @@ impl Merge {
             .id;
         let opened = workspace.read(&run)?;
         let report = merge_branch::merge(&workspace, &opened)?;
-        let brought = match &report.end {
+        let back = match &report.end {
             BranchMerge::Merged { .. } | BranchMerge::Nothing { .. } => {
                 merge_branch::bring_back(&workspace, &opened, &report.tree)?
             }
-            BranchMerge::Conflict { .. } => Vec::new(),
+            BranchMerge::Conflict { .. } => BroughtBack::default(),
         };
         match output.format() {
-            Format::Json => tell_facts(output, &report, &brought)?,
-            Format::Text => tell(output, &report, &brought)?,
+            Format::Json => tell_facts(output, &report, &back)?,
+            Format::Text => tell(output, &report, &back)?,
         }
         match report.end {
             BranchMerge::Conflict { .. } => Ok(Exit::No),
@@ -52,7 +54,7 @@ impl Merge {
                 if run_branch::run_folder(&workspace.state, &run).exists() {
                     let message = "its branch was merged without `gatewright merge`";
                     let message = (!is_empty).then_some(message);
-                    note(&mut workspace, opened, message)?;
+                    note(&mut workspace, opened, message, &back)?;
                 }
                 Ok(Exit::Success)
             }
@@ -60,7 +62,7 @@ impl Merge {
                 let by = workspace.context.who().name();
                 let commit = short(&commit);
                 let message = format!("{by} merged its branch, as {commit}");
-                note(&mut workspace, opened, Some(&message))?;
+                note(&mut workspace, opened, Some(&message), &back)?;
                 Ok(Exit::Success)
             }
         }
@@ -73,13 +75,14 @@ fn note(
     workspace: &mut Workspace<'_>,
     opened: OpenRun,
     message: Option<&str>,
+    back: &BroughtBack,
 ) -> Result<(), Failure> {
     let (is_here, run) = (!workspace.is_elsewhere(&opened), opened.run().id.clone());
     if let Some(message) = message {
         transact::remark(workspace, opened, None, message)?;
     }
     if is_here {
-        place_gc::collect_merged(workspace, &run)?;
+        place_gc::collect_merged(workspace, &run, back)?;
     }
     Ok(())
 }
@@ -87,19 +90,20 @@ fn note(
 fn tell_facts(
     output: &mut Output,
     report: &BranchMergeReport,
-    brought: &[String],
+    back: &BroughtBack,
 ) -> Result<(), Failure> {
+    let BroughtBack { brought, left, .. } = back;
     let folder = report.tree.project.root.to_string_lossy();
     let facts = match &report.end {
         BranchMerge::Nothing { branch, .. } => {
-            json!({ "branch": branch, "merged": false, "folder": folder, "brought_back": brought })
+            json!({ "branch": branch, "merged": false, "folder": folder, "brought_back": brought, "left_as_yours": left })
         }
         BranchMerge::Merged {
             branch,
             commit,
             files,
         } => {
-            json!({ "branch": branch, "merged": true, "folder": folder, "commit": commit, "files": files, "brought_back": brought })
+            json!({ "branch": branch, "merged": true, "folder": folder, "commit": commit, "files": files, "brought_back": brought, "left_as_yours": left })
         }
         BranchMerge::Conflict { branch, paths } => {
             json!({ "branch": branch, "merged": false, "folder": folder, "conflicts": paths })
@@ -111,7 +115,7 @@ fn tell_facts(
 fn tell(
     output: &mut Output,
     report: &BranchMergeReport,
-    brought: &[String],
+    back: &BroughtBack,
 ) -> Result<(), Failure> {
     let tree = &report.tree;
     match &tree.choice {
@@ -123,12 +127,7 @@ fn tell(
             ));
         }
     }
-    if !brought.is_empty() {
-        output.say(&format!(
-            "brought back {}",
-            views::line(&brought.join(", "))
-        ));
-    }
+    tell_back(output, back);
     let named = tree.named();
     match &report.end {
         BranchMerge::Nothing {
@@ -165,6 +164,30 @@ fn tell(
             tell_conflicts(output, tree, branch, paths);
             Ok(())
         }
+    }
+}
+
+fn tell_back(output: &mut Output, back: &BroughtBack) {
+    let BroughtBack {
+        brought,
+        left,
+        folder,
+    } = back;
+    if !brought.is_empty() {
+        let brought = views::line(&brought.join(", "));
+        output.say(&format!("brought back {brought}"));
+    }
+    if !left.is_empty() {
+        let (left, folder) = (
+            views::line(&left.join(", ")),
+            views::line(&folder.to_string_lossy()),
+        );
+        output.say_in(
+            Style::Bad,
+            &format!(
+                "left as it is in your tree, since you have changed it after the run began: {left}; what the run made of it is in {folder}"
+            ),
+        );
     }
 }
 

@@ -314,6 +314,38 @@ fn ignored_files_of_a_run_are_named_and_come_back_as_the_pipeline_says() {
     }
 }
 
+/// Git does not track it, so nobody else has what the person wrote there.
+#[test]
+fn what_the_person_changed_meanwhile_is_not_overwritten_by_what_comes_back() {
+    let pipeline = format!("carry = [\"out\"]\ncarry_back = [\"out\"]\n{CHECKED}");
+    let script =
+        format!("{NAMES_ITSELF}\nfor name in new edited same; do echo run > out/$name; done");
+    let world = repository(&pipeline, &script);
+    world.project.write(".git/info/exclude", "out\n");
+    world.project.write("out/edited", "before\n");
+    world.project.write("out/same", "before\n");
+    world.run("--branch").succeeds();
+    world.project.write("out/edited", "three hours of mine\n");
+    let ran = world.gatewright("merge r-test").succeeds();
+    assert_eq!(world.project.read("out/edited"), "three hours of mine\n");
+    assert_eq!(world.project.read("out/same"), "run\n");
+    assert_eq!(world.project.read("out/new"), "run\n");
+    says(&ran.stderr, "out/edited");
+    let kept = world.project.state().join("places/r-test/back");
+    says(&ran.stderr, kept.to_str().unwrap());
+    assert_eq!(
+        fs::read_to_string(kept.join("out/edited")).unwrap(),
+        "run\n"
+    );
+    assert!(inbox(&world).is_empty());
+    // Whoever moves it away can still have the other one.
+    fs::remove_file(world.project.path().join("out/edited")).unwrap();
+    let merged = world.facts("merge r-test");
+    assert_eq!(merged["left_as_yours"], serde_json::json!([]), "{merged}");
+    assert_eq!(world.project.read("out/edited"), "run\n");
+    assert!(!kept.exists());
+}
+
 #[test]
 fn several_runs_that_could_be_meant_are_named_and_none_is_taken() {
     let world = repository(CHECKED, NAMES_ITSELF);

@@ -4,6 +4,7 @@
 //! merged, from a run on a branch into the person's tree when they merge the branch. Until then it is kept, also when
 //! the worktree is removed.
 
+mod began;
 mod changed_files;
 
 use std::fs;
@@ -17,6 +18,7 @@ use runtime::run_branch;
 use runtime::state::State;
 use runtime::workspace::{OpenRun, Workspace};
 
+use self::began::Began;
 use super::carry::{self, CarryList, OutwardLinks, carry_list, copy_into};
 
 /// How many files a remark names.
@@ -24,6 +26,9 @@ const MOST_NAMED: usize = 5;
 
 /// The folder with what comes back from a run whose worktree was removed.
 pub(super) const BACK: &str = "back";
+
+/// The note of what the person's tree had there. It begins with a point: nobody's list names it.
+const BEGAN: &str = ".gatewright-began";
 
 /// The ignored files in the worktree of a step that do not come back, without caches of tools: new ones, and what came
 /// along and changed since this time.
@@ -80,20 +85,67 @@ pub(crate) fn named(left: &[String]) -> String {
     }
 }
 
-/// Copies what comes back from a run into the person's tree, and returns it. What leaves the tree through a link, on
-/// either side, does not come.
+/// What came back from a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BroughtBack {
+    pub brought: Vec<String>,
+    /// What the person has changed since the run began stays as it is.
+    pub left: Vec<String>,
+    /// Where the run's own version of that lies.
+    pub folder: PathBuf,
+}
+
+/// Notes what the person's tree has at the paths that will come back from a run.
+pub(super) fn note_began(
+    state: &State,
+    run: &RunId,
+    home: &Path,
+    placement: &Placement,
+) -> Result<(), Failure> {
+    if placement.carry_back.is_empty() {
+        return Ok(());
+    }
+    let paths: Vec<PathBuf> = placement.carry_back.iter().map(PathBuf::from).collect();
+    Began::note(
+        home,
+        &paths,
+        &run_branch::run_folder(state, run).join(BEGAN),
+    )
+}
+
+/// Copies what comes back from a run into the person's tree. What leaves the tree through a link, on either side, does
+/// not come.
 pub(crate) fn bring_back(
     workspace: &Workspace<'_>,
     opened: &OpenRun,
     home: &Project,
-) -> Result<Vec<String>, Failure> {
-    let kept = back_folder(&workspace.state, &opened.run().id);
+) -> Result<BroughtBack, Failure> {
+    let (state, run) = (&workspace.state, &opened.run().id);
+    let folder = back_folder(state, run);
     let from = if opened.has_project() {
+        // A version that does not come is still there when the worktree is gone.
+        keep(workspace, opened)?;
         workspace.project_of(opened)?.root
     } else {
-        kept
+        folder.clone()
     };
-    copy_back(opened, &from, &home.root)
+    let began = Began::noted(&folder.join(BEGAN));
+    let files = began::files(&from, &coming_back(opened, &from, &home.root));
+    let (left, brought): (Vec<PathBuf>, Vec<PathBuf>) = files
+        .into_iter()
+        .partition(|path| began.loses(path, &from, &home.root));
+    copy_all(&brought, &from, &home.root)?;
+    let names = |paths: Vec<PathBuf>| {
+        let names = paths.into_iter();
+        names
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect()
+    };
+    Ok(BroughtBack {
+        brought: names(brought),
+        left: names(left),
+        folder,
+    })
 }
 
 /// Keeps what comes back from a completed run whose worktree is about to be removed.
@@ -103,27 +155,34 @@ pub(crate) fn keep(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<(), Fa
     if !is_completed || !has_list {
         return Ok(());
     }
-    let folder = back_folder(&workspace.state, &opened.run().id);
+    let (state, run) = (&workspace.state, &opened.run().id);
+    let folder = back_folder(state, run);
     fs::create_dir_all(&folder).map_err(Failure::file("make", &folder))?;
-    copy_back(opened, &workspace.project_of(opened)?.root, &folder).map(drop)
+    let began = run_branch::run_folder(state, run).join(BEGAN);
+    if began.exists() {
+        let kept = folder.join(BEGAN);
+        fs::copy(&began, &kept).map_err(Failure::file("write to", &kept))?;
+    }
+    let from = workspace.project_of(opened)?.root;
+    copy_all(&coming_back(opened, &from, &folder), &from, &folder)
 }
 
-fn copy_back(opened: &OpenRun, from: &Path, to: &Path) -> Result<Vec<String>, Failure> {
+/// The paths of the list that are there and may be written.
+fn coming_back(opened: &OpenRun, from: &Path, to: &Path) -> Vec<PathBuf> {
     let paths = opened.pipeline.definition().placement.carry_back.iter();
     let paths = paths.filter(|path| {
         let is_folder = from.join(path).is_dir();
         is_inside(from, path) && is_free(to, path, is_folder)
     });
-    let found: Vec<PathBuf> = paths.map(PathBuf::from).collect();
+    paths.map(PathBuf::from).collect()
+}
+
+fn copy_all(paths: &[PathBuf], from: &Path, to: &Path) -> Result<(), Failure> {
     let list = CarryList {
-        found,
+        found: paths.to_vec(),
         missing: Vec::new(),
     };
-    copy_into(&list, from, to, OutwardLinks::Kept)?;
-    let brought = list.found.iter();
-    Ok(brought
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect())
+    copy_into(&list, from, to, OutwardLinks::Kept).map(drop)
 }
 
 /// Is it there, and really in this folder?
