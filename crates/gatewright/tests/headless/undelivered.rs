@@ -338,7 +338,7 @@ fn what_the_person_changed_meanwhile_is_not_overwritten_by_what_comes_back() {
         "run\n"
     );
     assert!(inbox(&world).is_empty());
-    // Whoever moves it away can still have the other one.
+    // When it is moved away, the other one still comes.
     fs::remove_file(world.project.path().join("out/edited")).unwrap();
     let merged = world.facts("merge r-test");
     assert_eq!(merged["left_as_yours"], serde_json::json!([]), "{merged}");
