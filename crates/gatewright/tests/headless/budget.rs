@@ -445,6 +445,32 @@ fn what_a_killed_turn_cost_is_estimated_from_the_turns_that_ended() {
     says(&ran.stdout, "estimated cost 5.44");
 }
 
+/// The rate is known when the turn ends, and was not when it began.
+#[test]
+fn what_a_killed_turn_cost_is_estimated_from_a_turn_that_ended_meanwhile() {
+    let slow = two("cost = \"9.00\"", "claude");
+    let slow = slow.replace(
+        "leaves  = [\"said\"]",
+        "leaves  = [\"said\"]\ntimeout = \"6s\"\nretry = 0",
+    );
+    let world = World::with(&slow, "");
+    let script = READS_ON.replace("[ ! -e \"$here/enough\" ]", "[ \"$count\" = 1 ]");
+    world.program("claude", &script);
+    let child = world.begin(RUN);
+    until("it has said four messages", || {
+        world.noted("messages.1") == ["4"]
+    });
+    let other = "run pipeline.toml --branch --task quick --id r-other";
+    world.gatewright(other).succeeds();
+    assert_eq!(world.history("ended").len(), 0, "the first is at work");
+    child.end().exits(6);
+    let ended = world.history("ended");
+    let used = &ended[0]["fact"]["used"];
+    assert_eq!(used["tokens"], 2000, "{ended:?}");
+    assert_eq!(used["cost_cents"], 504, "{ended:?}");
+    assert_eq!(used["estimated_cents"], 504, "{ended:?}");
+}
+
 /// Claude Code, which reads much from its cache in ten messages, and ends its turn at the cost that it is
 /// allowed: each message costs 11 cents.
 const READS_FROM_CACHE: &str = r#"

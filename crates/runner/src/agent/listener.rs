@@ -55,7 +55,7 @@ pub struct OutputListener<'l, 'd> {
     /// A cap of the fleet that was reached within the turn.
     pub fleet_cap: Option<String>,
     pub fleet_caps: FleetCapWatch,
-    pub meter: &'l Meter,
+    pub meter: &'l mut Meter,
     /// What all workers of the run use together, if their turns end with the budget.
     pub spending: Option<&'l Spending>,
     pub counting: Counting,
@@ -229,12 +229,15 @@ impl OutputListener<'_, '_> {
 
     /// Keeps what was used so far, so that it counts whatever ends the process. Does it fit into the budget?
     fn count(&mut self) -> Result<bool, Failure> {
-        self.record.used = self.meter.so_far(&self.agent_output);
-        (self.updates)(WorkerUpdate::Used(self.record.used));
-        self.record.note_spending(&self.workspace.state)?;
         // Many messages may come at once: then the record is written at the next poll.
         let just_now = |at: Instant| at.elapsed() < COUNT_INTERVAL;
         self.counting.is_due = self.counting.written_at.is_some_and(just_now);
+        if !self.counting.is_due {
+            self.meter.look_up_rate(&self.workspace.state);
+        }
+        self.record.used = self.meter.so_far(&self.agent_output);
+        (self.updates)(WorkerUpdate::Used(self.record.used));
+        self.record.note_spending(&self.workspace.state)?;
         if !self.counting.is_due {
             self.counting.written_at = Some(Instant::now());
             self.keep()?;

@@ -1,10 +1,11 @@
 //! What a piece of work has used, over all its processes, from what their programs tell as they work.
 
-use engine::Usage;
+use engine::{Service, Usage};
 use hosts::UsageScope;
 use hosts::agent_process::AgentOutput;
+use runtime::state::State;
 
-use super::rates::Rate;
+use super::rates::{self, Rate};
 
 /// A program that limits its own cost is trusted until our estimate is so many times what it may cost.
 const MARGIN: u64 = 3;
@@ -16,19 +17,22 @@ pub struct Meter {
     earlier: Usage,
     /// What the conversation had used before, if its program counts that again.
     before: Usage,
-    /// What tokens have cost so far, where the program tells the cost only at the end of a turn.
+    /// What does the work, where its program tells the cost only at the end of a turn.
+    service: Option<Service>,
+    /// What tokens of the service have cost so far.
     rate: Option<Rate>,
     /// What the current process may cost, if its program ends its turn then.
     most_cents: Option<u64>,
 }
 
 impl Meter {
-    pub fn new(scope: UsageScope, earlier: Usage, rate: Option<Rate>) -> Self {
+    pub fn new(scope: UsageScope, earlier: Usage, service: Option<Service>) -> Self {
         Self {
             scope,
             earlier,
             before: Usage::default(),
-            rate,
+            service,
+            rate: None,
             most_cents: None,
         }
     }
@@ -36,6 +40,12 @@ impl Meter {
     /// The work goes on in a conversation that had used this much.
     pub fn continues(&mut self, before: Usage) {
         self.before = before;
+    }
+
+    /// Turns of the same service may have ended meanwhile, in other runs, too.
+    pub fn look_up_rate(&mut self, state: &State) {
+        let service = self.service.as_ref();
+        self.rate = service.and_then(|service| rates::seen(state, service));
     }
 
     /// The next process may cost this much, and its program ends its turn then.

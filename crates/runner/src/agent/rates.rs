@@ -19,11 +19,11 @@ const MICROS_OF_A_CENT: u64 = 10_000;
 
 /// Tokens, and what they cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rate(EndedTurns);
+pub(super) struct Rate(EndedTurns);
 
 impl Rate {
     /// What tokens of this weight cost at this rate, in whole cents.
-    pub fn cents(self, weight: u64) -> u64 {
+    pub(super) fn cents(self, weight: u64) -> u64 {
         let Self(known) = self;
         let micros = u128::from(weight) * u128::from(known.cost_micros);
         let cents = micros / u128::from(known.weight.max(1)) / u128::from(MICROS_OF_A_CENT);

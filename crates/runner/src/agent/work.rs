@@ -191,6 +191,7 @@ impl Work<'_, '_> {
     ) -> Result<Option<work_record::Ended>, Failure> {
         self.record.ended = None;
         self.keep()?;
+        meter.look_up_rate(&self.workspace.state);
         if let Some(spending) = self.setup.spending.as_deref()
             && allowance::ends_own_turn(self.spec.runner)
         {
@@ -251,9 +252,8 @@ impl Work<'_, '_> {
             let meter = Meter::new(UsageScope::Process, self.record.used, None);
             return Ok((Turn::New { id: String::new() }, meter));
         };
-        let rate = self.service()?;
-        let rate = rates::seen(&self.workspace.state, &rate);
-        let mut meter = Meter::new(program.usage_scope(), self.record.used, rate);
+        let service = Some(self.service()?);
+        let mut meter = Meter::new(program.usage_scope(), self.record.used, service);
         let earlier = match from {
             StartFrom::Conversation(id) => Some(id.clone()),
             StartFrom::Beginning | StartFrom::ProcessEnd(_) => {
@@ -284,7 +284,7 @@ impl Work<'_, '_> {
         turn: &Turn,
         prompt: &str,
         deadline: Instant,
-        meter: &Meter,
+        meter: &mut Meter,
     ) -> Result<ProcessReport, Failure> {
         let (arguments, expected) = self.command_line(turn, meter.most_cents());
         let started = ids::key()?;
@@ -402,6 +402,7 @@ impl Work<'_, '_> {
 
     /// Counts a process that has ended, and what its turns cost.
     fn count(&mut self, meter: &mut Meter, report: &ProcessReport) -> Result<(), Failure> {
+        meter.look_up_rate(&self.workspace.state);
         meter.add(&report.agent_output);
         self.record.used = meter.total();
         self.record.note_spending(&self.workspace.state)?;
