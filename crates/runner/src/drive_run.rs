@@ -12,7 +12,7 @@ use super::delivery::{self, DeliveryEnd};
 use super::drive_failure::DriveFailure;
 use super::drive_options::{DriveEnd, DriveOptions};
 use super::lease::Lease;
-use super::notices;
+use super::notices::Notices;
 use super::orchestrator::Orchestrator;
 use super::progress::Watcher;
 
@@ -35,8 +35,17 @@ pub fn drive_under(
     options: &DriveOptions,
     watcher: &mut dyn Watcher,
 ) -> Result<DriveEnd, Failure> {
-    let left = Orchestrator::new(workspace, Arc::clone(lease), run, options, watcher)
-        .and_then(Orchestrator::drive);
+    let mut notices = Notices::default();
+    let lease_of_drive = Arc::clone(lease);
+    let left = Orchestrator::new(
+        workspace,
+        lease_of_drive,
+        run,
+        options,
+        watcher,
+        &mut notices,
+    )
+    .and_then(Orchestrator::drive);
     workspace.fence = None;
     note_failure(&workspace.state, run, left.as_ref().err());
     let left = left?;
@@ -61,7 +70,7 @@ pub fn drive_under(
             engine::status(&opened.pipeline, opened.run())
         }
     };
-    notices::tell(workspace, &opened, &status, watcher)?;
+    notices.tell(workspace, &opened, &status, watcher)?;
     Ok(left)
 }
 

@@ -1,5 +1,6 @@
 //! One notice for each real event: a run that is driven again and still waits for the same thing is not told twice.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -16,41 +17,53 @@ use serde_json::json;
 use crate::notify;
 use crate::progress::Watcher;
 
-/// Tells every target of the run that does not know it yet. A notice that fails is said, recorded, and tried again
-/// when the run is next driven to the same place.
-pub(crate) fn tell(
-    workspace: &mut Workspace<'_>,
-    opened: &OpenRun,
-    status: &Status,
-    watcher: &mut dyn Watcher,
-) -> Result<(), Failure> {
-    let run = &opened.run().id;
-    let targets = DriveSettings::load(&workspace.state, run)?.notify;
-    if targets.is_empty() || !notify::is_worth_a_notice(status) {
-        return Ok(());
-    }
-    let mut told = NotifiedTargets::read(&workspace.state, run, event(opened, status));
-    for target in targets {
-        let name = evidence::hash(target.as_bytes()).to_string();
-        let Some(parsed) = NotifyTarget::parse(&target).ok() else {
-            continue;
-        };
-        if told.targets.contains(&name) {
-            continue;
+/// The notices of one drive.
+#[derive(Debug, Default)]
+pub(crate) struct Notices {
+    /// The event and the target of each that could not be sent.
+    failed: BTreeSet<(String, String)>,
+}
+
+impl Notices {
+    /// Tells every target of the run that does not know it yet. A notice that fails is said, recorded, and tried again
+    /// when the run is next driven to the same place.
+    pub(crate) fn tell(
+        &mut self,
+        workspace: &mut Workspace<'_>,
+        opened: &OpenRun,
+        status: &Status,
+        watcher: &mut dyn Watcher,
+    ) -> Result<(), Failure> {
+        let run = &opened.run().id;
+        let targets = DriveSettings::load(&workspace.state, run)?.notify;
+        if targets.is_empty() || !notify::is_worth_a_notice(status) {
+            return Ok(());
         }
-        match notify::send(workspace, opened, status, &parsed) {
-            Ok(()) => {
-                told.targets.push(name);
-                told.write(&workspace.state, run)?;
+        let mut told = NotifiedTargets::read(&workspace.state, run, event(opened, status));
+        for target in targets {
+            let name = evidence::hash(target.as_bytes()).to_string();
+            let Some(parsed) = NotifyTarget::parse(&target).ok() else {
+                continue;
+            };
+            let failed = (told.event.clone(), name.clone());
+            if told.targets.contains(&name) || self.failed.contains(&failed) {
+                continue;
             }
-            Err(message) => {
-                watcher.remark(&message);
-                let current = workspace.read(run)?;
-                transact::remark(workspace, current, None, &message)?;
+            match notify::send(workspace, opened, status, &parsed) {
+                Ok(()) => {
+                    told.targets.push(name);
+                    told.write(&workspace.state, run)?;
+                }
+                Err(message) => {
+                    self.failed.insert(failed);
+                    watcher.remark(&message);
+                    let current = workspace.read(run)?;
+                    transact::remark(workspace, current, None, &message)?;
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What happened, in so far as it happens once. A later visit, another attempt, another answer or another grant of

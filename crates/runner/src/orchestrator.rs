@@ -36,6 +36,7 @@ use super::due::{self, Due};
 use super::kept_trees;
 use super::lease::Lease;
 use super::notes;
+use super::notices::Notices;
 use super::pool::{Member, Pool, PoolEvent, PoolReport, Shared};
 use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
@@ -78,6 +79,7 @@ pub(crate) struct Orchestrator<'o, 'd> {
     merge_queue: MergeQueue,
     pool: Pool,
     watcher: &'o mut dyn Watcher,
+    notices: &'o mut Notices,
     begun: Instant,
     /// The turn of the run in its tree, while it works there.
     turn: Option<TreeTurn>,
@@ -111,6 +113,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         run: &RunId,
         options: &DriveOptions,
         watcher: &'o mut dyn Watcher,
+        notices: &'o mut Notices,
     ) -> Result<Self, Failure> {
         let settings = DriveSettings::load(&workspace.state, run)?;
         let starter = Starter::of(&settings)?;
@@ -131,6 +134,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             merge_queue: MergeQueue::default(),
             pool: Pool::new(),
             watcher,
+            notices,
             begun: Instant::now(),
             turn: None,
             reported_holder: None,

@@ -174,6 +174,19 @@ fn a_target_that_was_not_reached_is_told_when_the_run_is_driven_again() {
     assert_eq!(world.noted("knows"), ["r-test waiting"]);
 }
 
+#[test]
+fn a_notice_that_fails_is_tried_once_each_time_that_the_run_is_driven() {
+    let world = World::with(&ONE.replace("on.done", "retry = 0\non.done"), "exit 0");
+    world.program("noting", "exit 7");
+    let noting = world.programs().join("noting");
+    let ran = run(&world, &noting.display().to_string()).exits(6);
+    assert_eq!(ran.stderr.matches("was not sent").count(), 1, "{ran}");
+    assert!(!world.programs().join("noting.2").exists(), "{ran}");
+    world.gatewright("resume r-test").exits(6);
+    assert!(world.programs().join("noting.2").exists());
+    assert!(!world.programs().join("noting.3").exists());
+}
+
 /// A person says whether an open stage is done, and the run is not over until then.
 #[test]
 fn a_worker_leaves_an_open_stage_to_a_person_and_tells_them_once() {

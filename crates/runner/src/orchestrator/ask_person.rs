@@ -16,7 +16,6 @@ use views::Paint;
 use super::ask_edits::TypedAnswer;
 use super::{Orchestrator, PERSON_POLL_INTERVAL, TICK};
 use crate::drive_options::{DriveEnd, WhenWaiting};
-use crate::notices;
 use crate::person_question::{self, PersonQuestion};
 use crate::progress::Progress;
 use crate::prompt::{Prompt, Typed};
@@ -115,7 +114,8 @@ impl Orchestrator<'_, '_> {
         let question = question.to_owned();
         self.tell(opened, &Progress::Asked { question, choices });
         let status = Status::Waiting(why.to_owned());
-        notices::tell(self.workspace, opened, &status, self.watcher)?;
+        self.notices
+            .tell(self.workspace, opened, &status, self.watcher)?;
         Ok(true)
     }
 
