@@ -32,6 +32,28 @@ pub struct Lease {
 impl Lease {
     /// Takes the lease of a run, immediately if its holder is dead.
     pub fn take(workspace: &mut Workspace<'_>, run: &RunId) -> Result<Self, Failure> {
+        Self::acquire(workspace, run)?.map_err(|holder| {
+            Failure::refused(format!(
+                "{run} is driven by another gatewright ({})",
+                lease_holder::process_name(&holder)
+            ))
+            .hint(format!("`gatewright status {run}` shows its progress"))
+        })
+    }
+
+    /// The same; `None` if another process drives the run.
+    pub fn take_if_free(
+        workspace: &mut Workspace<'_>,
+        run: &RunId,
+    ) -> Result<Option<Self>, Failure> {
+        Ok(Self::acquire(workspace, run)?.ok())
+    }
+
+    /// The lease, or who holds it.
+    fn acquire(
+        workspace: &mut Workspace<'_>,
+        run: &RunId,
+    ) -> Result<Result<Self, String>, Failure> {
         let holder = match workspace.context.fleet() {
             Some(seat) => lease_holder::in_fleet(&seat.name),
             None => lease_holder::this_process(),
@@ -43,20 +65,14 @@ impl Lease {
             term: TERM,
             dead: dead.map(|dead| dead.fence),
         };
-        let lease = workspace
-            .store
-            .claim(run, &claim)
-            .map_err(|error| match error {
-                store::Error::Held { holder, .. } => Failure::refused(format!(
-                    "{run} is driven by another gatewright ({})",
-                    lease_holder::process_name(&holder)
-                ))
-                .hint(format!("`gatewright status {run}` shows its progress")),
-                other => other.into(),
-            })?;
+        let lease = match workspace.store.claim(run, &claim) {
+            Err(store::Error::Held { holder, .. }) => return Ok(Err(holder)),
+            claimed => claimed?,
+        };
         let store = workspace.store.for_thread()?;
         let connect = move || Ok(store);
-        Ok(Self::renewed(lease.fence, holder, run, RENEWAL, connect))
+        let lease = Self::renewed(lease.fence, holder, run, RENEWAL, connect);
+        Ok(Ok(lease))
     }
 
     /// A lease that somebody took with the run: it is renewed from now on, over a connection of its own.

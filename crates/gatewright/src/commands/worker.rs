@@ -9,6 +9,7 @@ mod waiting;
 use night::Handed;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -20,6 +21,7 @@ use runner::drive_options::DriveOptions;
 use runner::drive_options::{DriveEnd, WhenLimited, WhenWaiting};
 use runner::drive_run;
 use runner::drop_sender::DropSender;
+use runner::lease::Lease;
 use runner::queue::{self, Waits};
 use runner::untold_runs::UntoldRuns;
 use runtime::caps;
@@ -70,6 +72,10 @@ pub(crate) struct Worker {
 /// What the threads report about their runs.
 enum WorkerMessage {
     Line(String),
+    /// This worker has the lease of the run.
+    Taken(RunId),
+    /// Another process was faster: it drives the run, and tells what becomes of it.
+    Elsewhere(RunId),
     Left(RunId, Result<DriveEnd, Failure>),
 }
 
@@ -107,7 +113,7 @@ impl Worker {
             for run in due.into_iter().take(free) {
                 driven.begin(run)?;
             }
-            driven.listen(output);
+            driven.listen(output)?;
         }
         let lasted = Seconds(begun.elapsed().as_secs());
         let handed = night::tell(context, output, driven.untold, &driven.ends, lasted)?;
@@ -243,7 +249,6 @@ impl<'s> DrivenRuns<'s> {
             None => Group::open(self.context.state()?.folder())?,
         };
         self.group = Some(group.clone());
-        self.untold.note(&self.context.state()?, &run);
         let (sender, options) = (self.sender.clone(), self.options.clone());
         let (id, context) = (run.clone(), self.context.shared().with_group(group));
         thread::spawn(move || drive(&context, &id, &options, &sender));
@@ -252,11 +257,15 @@ impl<'s> DrivenRuns<'s> {
     }
 
     /// Handles pending messages, or waits a moment for one.
-    fn listen(&mut self, output: &mut Output) {
+    fn listen(&mut self, output: &mut Output) -> Result<(), Failure> {
         let mut word = self.heard.recv_timeout(GLANCE).ok();
         while let Some(heard) = word {
             match heard {
                 WorkerMessage::Line(line) => output.say(&line),
+                WorkerMessage::Taken(run) => self.untold.note(&self.context.state()?, &run),
+                WorkerMessage::Elsewhere(run) => {
+                    self.decided.remove(&run);
+                }
                 WorkerMessage::Left(run, left) => {
                     self.decided.remove(&run);
                     match &left {
@@ -275,6 +284,7 @@ impl<'s> DrivenRuns<'s> {
         if self.decided.is_empty() {
             self.group = None;
         }
+        Ok(())
     }
 }
 
@@ -304,9 +314,18 @@ fn drive(
     let context = context.to_context();
     let mut tell = |line: String| drop(sender.send(WorkerMessage::Line(line)));
     let mut watcher = Relay::new(run, &context.environment, &mut tell);
-    let decided = Workspace::for_writing(&context)
-        .and_then(|mut workspace| drive_run::drive(&mut workspace, run, options, &mut watcher));
-    last.send(left(decided));
+    let driven = Workspace::for_writing(&context).and_then(|mut workspace| {
+        let Some(lease) = Lease::take_if_free(&mut workspace, run)? else {
+            return Ok(None);
+        };
+        drop(sender.send(WorkerMessage::Taken(run.clone())));
+        let lease = Arc::new(lease);
+        drive_run::drive_under(&mut workspace, &lease, run, options, &mut watcher).map(Some)
+    });
+    last.send(match driven.transpose() {
+        Some(decided) => left(decided),
+        None => WorkerMessage::Elsewhere(run.clone()),
+    });
 }
 
 fn tell(output: &mut Output, run: &RunId, left: Result<DriveEnd, Failure>) {

@@ -376,6 +376,34 @@ fn the_summary_has_the_reason_of_the_person_who_cancelled_a_run() {
 
 /// A crash takes the summary with it, and the person still learns in the morning what the night came to.
 #[test]
+fn of_two_workers_each_tells_the_runs_that_it_drove() {
+    let own = ONE.replace("note.txt", "notes/{run}.txt");
+    let world = World::with(
+        &own,
+        "mkdir -p notes; echo note > notes/$GATEWRIGHT_RUN.txt",
+    );
+    let mut runs: Vec<String> = (0..12).map(|number| format!("r-{number}")).collect();
+    for run in &runs {
+        let line = on_branches(&world, &format!("--task {run} --id {run}"));
+        world.gatewright(&line).succeeds();
+    }
+    let workers = ["worker --once --runs 12 --json"; 2].map(|line| world.begin(line));
+    let mut told = Vec::new();
+    for worker in workers {
+        let ran = worker.end().succeeds();
+        let night: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        let rows = night["runs"].as_array().cloned().unwrap_or_default();
+        told.extend(
+            rows.iter()
+                .map(|row| row["run"].as_str().unwrap().to_owned()),
+        );
+    }
+    told.sort();
+    runs.sort();
+    assert_eq!(told, runs);
+}
+
+#[test]
 fn the_next_summary_tells_what_a_killed_worker_did() {
     let world = World::with(
         ONE,

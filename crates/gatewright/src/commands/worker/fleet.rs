@@ -231,6 +231,8 @@ impl<'w> FleetWorker<'w> {
         while let Some(heard) = word {
             match heard {
                 WorkerMessage::Line(line) => output.say(&line),
+                // A run of the fleet comes with its lease.
+                WorkerMessage::Taken(_) | WorkerMessage::Elsewhere(_) => {}
                 WorkerMessage::Left(run, left) => {
                     self.hand_on(&run);
                     self.let_go(&run, &left, output);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::{RunId, Seconds, Status};
 use runner::drive_options::DriveEnd;
-use runner::queue;
+use runner::queue::{self, Waits};
 use runner::untold_runs::UntoldRuns;
 use runtime::clock;
 use runtime::context::Context;
@@ -117,7 +117,9 @@ fn queued_rows(
     let mut rows = Vec::new();
     for queued in queue::look(workspace, now)? {
         let summary = &queued.summary;
-        if is_known(&summary.id) || summary.status != Status::Queued {
+        // The process that drives it tells it.
+        let is_driven = matches!(queued.waits, Waits::Driven { .. });
+        if is_driven || is_known(&summary.id) || summary.status != Status::Queued {
             continue;
         }
         if let Some(opened) = workspace.find(&summary.id)? {
