@@ -225,6 +225,7 @@ fn judge_engine(draft: &mut Draft<'_>, event: &EngineEvent) -> Verdict {
         EngineEvent::LeftUnused => session::left_unused(draft),
         EngineEvent::Driven { ms } => pause::driven(draft, *ms),
         EngineEvent::Capped { what } => pause::capped(draft, what),
+        EngineEvent::LimitKnown(limit) => pause::limit_known(draft, limit),
         EngineEvent::ChangedOutside(change) => outside::changed(draft, change),
     }
 }

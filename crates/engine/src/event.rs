@@ -12,7 +12,7 @@ use crate::names::{
 use crate::outcome::{Fault, Outcome};
 use crate::outside::OutsideChange;
 use crate::place::{Delivered, OnMachine, Relocation, RunBranch};
-use crate::run::{Driver, Process, Run, Service, Unguarded};
+use crate::run::{Driver, Process, Run, Service, ServiceLimit, Unguarded};
 use crate::stage::Step;
 use crate::usage::Usage;
 use crate::view::View;
@@ -281,6 +281,8 @@ pub enum EngineEvent {
     Driven { ms: u64 },
     /// A cap that a person set for all runs is used up, and nothing new starts.
     Capped { what: String },
+    /// Another run has met this limit.
+    LimitKnown(ServiceLimit),
 }
 
 /// What somebody did to the file of a view.

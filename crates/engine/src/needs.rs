@@ -210,6 +210,7 @@ fn by_engine(pipeline: &Pipeline, run: &Run, event: &EngineEvent) -> Needs {
         | EngineEvent::LeftUnused
         | EngineEvent::Driven { .. }
         | EngineEvent::Capped { .. }
+        | EngineEvent::LimitKnown(_)
         | EngineEvent::ChangedOutside(_) => Needs::default(),
     }
 }

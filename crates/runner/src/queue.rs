@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use engine::{Driver, RunId, ServiceLimit, Standing, Status, Time};
 use runtime::drive_settings::DriveSettings;
 use runtime::failure::Failure;
+use runtime::known_limits;
 use runtime::path_collision::{self, Collision};
 use runtime::queue_order::QueueOrder;
 use runtime::tree_turn;
@@ -70,13 +71,13 @@ pub fn look(workspace: &mut Workspace<'_>, now: Time) -> Result<Vec<QueuedRun>, 
     // The first queued run of each folder, which the others wait for.
     let mut turns: BTreeMap<String, RunId> = BTreeMap::new();
     let mut queue = Vec::new();
-    let limits = known_limits(workspace, &runs, now)?;
+    let mut limits = KnownLimits::new();
     let cap = caps::reached(&workspace.state, now)?.and_then(Waits::of_cap);
     for summary in runs {
         let waits = match waits(workspace, &summary, now, &mut turns)? {
             Waits::Worker if summary.status == Status::Queued => match &cap {
                 Some(cap) => cap.clone(),
-                None => held_up(workspace, &summary, &limits, now)?,
+                None => held_up(workspace, &summary, &mut limits, now)?,
             },
             waits => waits,
         };
@@ -90,36 +91,22 @@ pub fn look(workspace: &mut Workspace<'_>, now: Time) -> Result<Vec<QueuedRun>, 
     Ok(queue)
 }
 
-/// The limits that services have named to runs of each project: what uses the same account there would hit them, too.
+/// The limits of each project, as far as they were asked for.
 type KnownLimits = BTreeMap<String, Vec<ServiceLimit>>;
-
-fn known_limits(
-    workspace: &Workspace<'_>,
-    runs: &[RunSummary],
-    now: Time,
-) -> Result<KnownLimits, Failure> {
-    let mut known = KnownLimits::new();
-    for run in runs.iter().filter(|run| run.status == Status::Running) {
-        let Some(stored) = workspace.store.run(&run.id)? else {
-            continue;
-        };
-        let limits = stored.run.limits.iter();
-        let named = limits.filter(|limit| limit.named && limit.until > now);
-        let of_project = known.entry(run.project.clone()).or_default();
-        of_project.extend(named.cloned());
-    }
-    Ok(known)
-}
 
 /// Would a run that begins now only find that every service it could use is limited?
 fn held_up(
     workspace: &mut Workspace<'_>,
     run: &RunSummary,
-    known: &KnownLimits,
+    known: &mut KnownLimits,
     now: Time,
 ) -> Result<Waits, Failure> {
-    let limits = known.get(&run.project).filter(|limits| !limits.is_empty());
-    let (Some(limits), Some(opened)) = (limits, workspace.find(&run.id)?) else {
+    let limits = known.entry(run.project.clone());
+    let limits = limits.or_insert_with(|| known_limits::of(&workspace.state, &run.project, now));
+    if limits.is_empty() {
+        return Ok(Waits::Worker);
+    }
+    let Some(opened) = workspace.find(&run.id)? else {
         return Ok(Waits::Worker);
     };
     let settings = DriveSettings::load(&workspace.state, &run.id)?;

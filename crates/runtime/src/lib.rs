@@ -43,6 +43,7 @@ pub mod idempotency;
 pub mod ids;
 pub mod import_run;
 pub mod irreversible;
+pub mod known_limits;
 pub mod lease_holder;
 pub mod left_by_runs;
 pub mod lint_paths;

@@ -15,7 +15,7 @@ pub use crate::commit::{Decided, Request, try_once};
 use crate::failure::Failure;
 use crate::file_lock::FileLock;
 use crate::workspace::{OpenRun, Workspace};
-use crate::{adopted_elsewhere, clock, lost_work, view_files, witness};
+use crate::{adopted_elsewhere, clock, known_limits, lost_work, view_files, witness};
 
 /// How often to look again after another process was faster.
 const MOST_LOOKS: u32 = 500;
@@ -121,8 +121,14 @@ fn look_and_store(
             }
             decision => decision,
         };
+        let limits = opened.run().limits.clone();
         match commit::store(workspace, opened, &proposal, &looked, decision)? {
-            Attempt::Done(decided) => return settle(workspace, *decided),
+            Attempt::Done(decided) => {
+                let project = &decided.opened.stored.project;
+                let entries = decided.entries.iter().map(|(_, entry)| entry);
+                known_limits::follow(&workspace.state, project, &limits, entries);
+                return settle(workspace, *decided);
+            }
             Attempt::Repeated(entries) => {
                 let opened = workspace.read(&run)?;
                 return Ok(earlier_result(opened, entries));

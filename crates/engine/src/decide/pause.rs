@@ -101,6 +101,15 @@ fn limit(draft: &Draft<'_>, service: &Service, named: Option<Time>, reason: &str
     }
 }
 
+/// Another run has met this limit: this one does not ask the service before, either.
+pub(super) fn limit_known(draft: &mut Draft<'_>, limit: &ServiceLimit) -> Verdict {
+    let is_new = draft.run.limit(&limit.service, draft.at).is_none();
+    if is_new && limit.until > draft.at && !is_over(draft.pipeline, &draft.run) {
+        draft.record(Rule::LimitReached, Fact::Limited(Box::new(limit.clone())));
+    }
+    Verdict::done(Rule::LimitReached)
+}
+
 /// Somebody works on rested work again.
 pub(super) fn went_on(draft: &mut Draft<'_>, id: DispatchId, service: &Service) -> Verdict {
     let what = format!("continue {id}");

@@ -286,6 +286,55 @@ fn a_fallback_works_while_the_first_is_limited_and_that_is_recorded() {
 }
 
 #[test]
+fn a_new_run_begins_with_the_first_that_no_run_knows_to_be_limited() {
+    let world = World::with(&one("model = [\"opus\", \"sonnet\"]"), "");
+    let limit = "You have hit your limit · resets Dec 31 at 11pm (UTC)";
+    world.program("claude", &claude("sonnet").replace(limit, LATER));
+    let run = |id: &str| {
+        let line = format!("run pipeline.toml --task try --id {id}");
+        world.gatewright(&line).succeeds()
+    };
+    let begins_with_sonnet = |starts: &[bool]| {
+        let arguments = world.noted("arguments");
+        let sonnet = arguments.iter().map(|it| it.contains("--model sonnet"));
+        assert!(sonnet.eq(starts.iter().copied()), "{arguments:?}");
+    };
+    run("r-a");
+    begins_with_sonnet(&[false, true]);
+    // The run that met the limit is over.
+    let second = run("r-b");
+    says(&second.stderr, "claude (opus) is limited");
+    begins_with_sonnet(&[false, true, true]);
+    assert_eq!(limits(&world, "r-b")[0]["model"], "opus");
+    assert_eq!(world.history_of("r-b", "limited").len(), 1);
+    assert_eq!(world.history_of("r-b", "went_on").len(), 0);
+    let admitted = world.history_of("r-b", "admitted");
+    assert_eq!(admitted[0]["fact"]["model"], "sonnet", "{admitted:?}");
+    // Where nothing else may work, it is asked. It works again, so that everybody begins with it.
+    world.program("claude", &claude("opus|sonnet"));
+    world.pipeline(&one("model = \"opus\""));
+    run("r-c");
+    world.pipeline(&one("model = [\"opus\", \"sonnet\"]"));
+    run("r-d");
+    begins_with_sonnet(&[false, true, true, false, false]);
+}
+
+#[test]
+fn a_run_that_begins_with_a_fallback_program_finds_nothing_half_done() {
+    let fallback = "fallback = [{ runner = \"claude\", model = \"sonnet\" }]";
+    let world = World::with(&one(fallback), "");
+    world.program("codex", &codex("true", LATER));
+    world.program("claude", &claude("sonnet"));
+    world.gatewright(RUN).succeeds();
+    let second = RUN.replace("r-test", "r-second");
+    world.gatewright(&second).succeeds();
+    assert_eq!(world.noted("arguments").len(), 3);
+    assert_eq!(world.history_of("r-second", "went_on").len(), 0);
+    let told = world.prompt(2);
+    assert!(!told.contains("half done"), "{told}");
+}
+
+#[test]
 fn another_program_takes_over_when_every_model_is_limited() {
     let world = World::with(
         &one(

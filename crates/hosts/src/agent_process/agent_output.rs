@@ -105,6 +105,11 @@ pub struct ReportedLimit {
 }
 
 impl ReportedEnd {
+    /// Has the service answered to the end?
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done | Self::DoneOverBudget)
+    }
+
     /// Why the agent failed.
     pub fn reason(&self) -> Option<&str> {
         match self {

@@ -149,6 +149,28 @@ impl Choice {
         }
     }
 
+    /// The limits that other runs have met of the services before the first that nobody knows to be limited.
+    /// Where there is no such service, its own is asked: that costs less than a run that rests for nothing.
+    pub fn passed_over(
+        &self,
+        starter: Starter,
+        run: &Run,
+        known: &[ServiceLimit],
+        now: Time,
+    ) -> Result<Vec<ServiceLimit>, Failure> {
+        let mut passed = Vec::new();
+        for way in self.ways(starter)? {
+            let service = way.service()?;
+            let of_others = known.iter().find(|limit| limit.service == service);
+            match (run.limit(&service, now), of_others) {
+                (None, None) => return Ok(passed),
+                (None, Some(limit)) => passed.push(limit.clone()),
+                (Some(_), _) => {}
+            }
+        }
+        Ok(Vec::new())
+    }
+
     /// Would both be started the same way? Two steps of one graph differ only in their step.
     pub fn has_same_order(&self, other: &Self) -> bool {
         let this = (&self.stage, &self.settings, &self.leaves);

@@ -15,13 +15,13 @@ use engine::{
 };
 use evidence::hold::Hold;
 use hosts::UsageScope;
-use hosts::agent_process::{AgentOutput, Conversation, StartOptions};
+use hosts::agent_process::{AgentOutput, Conversation, ReportedEnd, StartOptions};
 use runtime::claim::Claim;
 use runtime::failure::Failure;
 use runtime::transact::Decided;
 use runtime::watchdog::{CALL_VARIABLE, START_VARIABLE};
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{clock, current_exe, ids, work_change};
+use runtime::{clock, current_exe, ids, known_limits, work_change};
 
 use super::allowance;
 use super::choice::Runner;
@@ -209,7 +209,7 @@ impl Work<'_, '_> {
             let anew = self.begin_anew(meter)?;
             report = self.listen(opened, &anew, prompt, deadline, meter)?;
         }
-        self.count(meter, &report)?;
+        self.count(opened, meter, &report)?;
         self.remark(opened, &report)?;
         if let Some(why) = self.cut_reason(&report)? {
             self.cut_short(opened, meter.total(), why)?;
@@ -401,7 +401,12 @@ impl Work<'_, '_> {
     }
 
     /// Counts a process that has ended, and what its turns cost.
-    fn count(&mut self, meter: &mut Meter, report: &ProcessReport) -> Result<(), Failure> {
+    fn count(
+        &mut self,
+        opened: &OpenRun,
+        meter: &mut Meter,
+        report: &ProcessReport,
+    ) -> Result<(), Failure> {
         meter.look_up_rate(&self.workspace.state);
         meter.add(&report.agent_output);
         self.record.used = meter.total();
@@ -410,6 +415,14 @@ impl Work<'_, '_> {
         if matches!(self.spec.runner, Runner::Program(_)) {
             let (state, service) = (&self.workspace.state, self.service()?);
             rates::note(state, &service, &report.agent_output, meter.most_cents());
+            if report
+                .agent_output
+                .end
+                .as_ref()
+                .is_some_and(ReportedEnd::is_done)
+            {
+                known_limits::forget(state, &opened.stored.project, &service);
+            }
         }
         Ok(())
     }

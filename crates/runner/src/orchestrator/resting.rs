@@ -8,6 +8,7 @@ use engine::{
 use runtime::caps::{self, CapReached};
 use runtime::clock;
 use runtime::failure::Failure;
+use runtime::known_limits;
 use runtime::workspace::OpenRun;
 use views::facts::RestCause;
 
@@ -53,10 +54,29 @@ impl Orchestrator<'_, '_> {
         for dispatch in self.resting(&opened) {
             let choice = choice::of_dispatch(&opened.pipeline, &dispatch, self.starter)?;
             let Some(choice) = choice else { continue };
+            opened = self.heed_known_limits(opened, &choice)?;
             let now = clock::now();
             if let Ok(way) = choice.available(self.starter, opened.run(), now)? {
                 opened = self.wake_one(opened, &dispatch, &way)?;
             }
+        }
+        Ok(opened)
+    }
+
+    /// What another run of the project knows to be limited is passed over for a fallback, and that is recorded.
+    pub(super) fn heed_known_limits(
+        &mut self,
+        mut opened: OpenRun,
+        choice: &Choice,
+    ) -> Result<OpenRun, Failure> {
+        let now = clock::now();
+        let known = known_limits::of(&self.workspace.state, &opened.stored.project, now);
+        for limit in choice.passed_over(self.starter, opened.run(), &known, now)? {
+            let (service, words) = (&limit.service, views::limit_words(&limit));
+            let text = format!("another run found that {service} is limited {words}");
+            self.tell(&opened, &Progress::Remark { text });
+            let known = Happening::Engine(EngineEvent::LimitKnown(limit));
+            opened = report(self.workspace, opened, &known)?.opened;
         }
         Ok(opened)
     }

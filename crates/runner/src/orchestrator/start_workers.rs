@@ -53,19 +53,22 @@ impl Orchestrator<'_, '_> {
                         Some(_) | None => Some((until, why)),
                     };
                 }
-                Some(_) | None => match choice.available(self.starter, opened.run(), now)? {
-                    Ok(way) => match self.start(opened, &way)? {
-                        Some(now) => opened = now,
-                        None => return Ok(None),
-                    },
-                    Err(found) => {
-                        let found = ServiceRest::limited(&found);
-                        limit = match limit {
-                            Some(earlier) if earlier.until <= found.until => Some(earlier),
-                            Some(_) | None => Some(found),
-                        };
+                Some(_) | None => {
+                    opened = self.heed_known_limits(opened, &choice)?;
+                    match choice.available(self.starter, opened.run(), now)? {
+                        Ok(way) => match self.start(opened, &way)? {
+                            Some(now) => opened = now,
+                            None => return Ok(None),
+                        },
+                        Err(found) => {
+                            let found = ServiceRest::limited(&found);
+                            limit = match limit {
+                                Some(earlier) if earlier.until <= found.until => Some(earlier),
+                                Some(_) | None => Some(found),
+                            };
+                        }
                     }
-                },
+                }
             }
         }
         let is_unpaused = pause.is_none();
