@@ -91,6 +91,7 @@ impl OrchestratorArguments {
             },
             when_limited: WhenLimited::Stay,
             limits: self.at_once.limits(),
+            bid: None,
             stop: signals::watch()?,
         })
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::{Status, Time};
 
+use super::slot_bid::SlotBid;
 use super::slots::AgentLimits;
 
 /// How one process drives a run.
@@ -13,6 +14,8 @@ pub struct DriveOptions {
     pub when_waiting: WhenWaiting,
     pub when_limited: WhenLimited,
     pub limits: AgentLimits,
+    /// Its place among those that wait for a slot, if it has one already.
+    pub bid: Option<Arc<SlotBid>>,
     pub stop: Arc<AtomicBool>,
 }
 

@@ -29,6 +29,7 @@ pub mod recovery;
 mod report;
 pub mod run_place;
 pub mod run_step;
+pub mod slot_bid;
 pub mod slots;
 pub mod spending;
 mod stale_files;

@@ -42,6 +42,7 @@ use super::progress::{Progress, ProgressContext, Watcher};
 use super::recent_journal::RecentJournal;
 use super::recovery;
 use super::run_place;
+use super::slot_bid::SlotBid;
 use super::slots::AgentLimits;
 use super::spending::Spending;
 use super::step_folder::{MergeQueue, StepFolder};
@@ -71,6 +72,8 @@ pub(crate) struct Orchestrator<'o, 'd> {
     when_waiting: WhenWaiting,
     when_limited: WhenLimited,
     limits: AgentLimits,
+    /// Its place among those that wait for a slot.
+    bid: Arc<SlotBid>,
     /// What the workers use before the journal has it.
     spending: Arc<Spending>,
     /// How long the run is driven.
@@ -117,6 +120,13 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
     ) -> Result<Self, Failure> {
         let settings = DriveSettings::load(&workspace.state, run)?;
         let starter = Starter::of(&settings)?;
+        let bid = match &options.bid {
+            Some(bid) => Arc::clone(bid),
+            None => {
+                let stored = workspace.read(run)?.stored;
+                Arc::new(SlotBid::new(&workspace.state, &stored)?)
+            }
+        };
         workspace.fence = Some(lease.fence);
         Ok(Self {
             workspace,
@@ -129,6 +139,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             when_waiting: options.when_waiting,
             when_limited: options.when_limited,
             limits: options.limits.clone(),
+            bid,
             spending: Arc::default(),
             driven: DrivenTime::default(),
             merge_queue: MergeQueue::default(),
@@ -158,6 +169,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         while !self.pool.is_idle() {
             self.pool.wait(TICK);
         }
+        self.bid.withdraw();
         let rest = self.rest.take();
         self.end_wait();
         let at_rest = self.at_rest().and_then(|()| self.report_time());
@@ -360,7 +372,11 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
         }
         let opened = self.wake(opened)?;
         let recent = RecentJournal::of(self.workspace, &opened)?;
-        match due::due(&opened, self.starter, recent.has_worked(&opened))? {
+        let due = due::due(&opened, self.starter, recent.has_worked(&opened))?;
+        if !matches!(due, Due::Workers(_) | Due::Nothing) {
+            self.bid.withdraw();
+        }
+        match due {
             Due::Over(status) => return Ok(Some(DriveEnd::Over(status))),
             Due::Person(why) => return self.person(opened, why),
             Due::Finish => {
@@ -454,6 +470,7 @@ impl<'o, 'd> Orchestrator<'o, 'd> {
             fence: self.lease.fence,
             stop: Arc::clone(&self.stop),
             spending: Arc::clone(&self.spending),
+            bid: Arc::clone(&self.bid),
         }
     }
 

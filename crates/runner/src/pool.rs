@@ -13,6 +13,7 @@ use store::Fence;
 
 use super::drop_sender::DropSender;
 use super::progress::{AtWork, Worker};
+use super::slot_bid::SlotBid;
 use super::spending::Spending;
 use crate::agent::listener::WorkerUpdate;
 
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     pub fence: Fence,
     pub stop: Arc<AtomicBool>,
     pub spending: Arc<Spending>,
+    pub bid: Arc<SlotBid>,
 }
 
 /// Who works in a thread.

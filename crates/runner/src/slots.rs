@@ -9,6 +9,9 @@ use runtime::state::State;
 
 use crate::agent::choice::Runner;
 
+/// The limit for all agents of the machine.
+const AGENTS: &str = "agents";
+
 /// Limits set by a person. None means no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentLimits {
@@ -21,21 +24,50 @@ pub struct AgentLimits {
 #[derive(Debug, Default)]
 pub struct Slot(Vec<File>);
 
+/// What came of asking for slots.
+#[derive(Debug)]
+pub enum Asked {
+    Taken(Slot),
+    /// All slots of this name are taken.
+    Full(String),
+}
+
 impl AgentLimits {
-    /// Takes a slot for an agent of this runner; `None` if all are taken.
-    pub fn take(&self, state: &State, runner: &str) -> Result<Option<Slot>, Failure> {
-        let all = self.agents.map(|most| ("agents".to_owned(), most));
+    /// The names of the limits for an agent of this runner.
+    pub fn names(&self, runner: &str) -> Vec<String> {
+        self.of(runner).map(|(name, _)| name).collect()
+    }
+
+    /// The names of all limits.
+    pub fn all_names(&self) -> Vec<String> {
+        let runners = self.runners.keys().map(|runner| of_runner(runner));
+        let all = self.agents.map(|_| AGENTS.to_owned());
+        all.into_iter().chain(runners).collect()
+    }
+
+    /// Its own runner first: an agent that waits for that does not keep the others from theirs.
+    fn of(&self, runner: &str) -> impl Iterator<Item = (String, u32)> {
         let own = self.runners.get(runner);
-        let own = own.map(|most| (format!("runner-{runner}"), *most));
+        let own = own.map(|most| (of_runner(runner), *most));
+        let all = self.agents.map(|most| (AGENTS.to_owned(), most));
+        own.into_iter().chain(all)
+    }
+
+    /// Takes a slot for an agent of this runner.
+    pub fn take(&self, state: &State, runner: &str) -> Result<Asked, Failure> {
         let mut taken = Slot::default();
-        for (name, most) in all.into_iter().chain(own) {
+        for (name, most) in self.of(runner) {
             match take_one(state, &name, most)? {
                 Some(file) => taken.0.push(file),
-                None => return Ok(None),
+                None => return Ok(Asked::Full(name)),
             }
         }
-        Ok(Some(taken))
+        Ok(Asked::Taken(taken))
     }
+}
+
+fn of_runner(runner: &str) -> String {
+    format!("runner-{runner}")
 }
 
 /// The first free slot of this name.
@@ -107,7 +139,10 @@ mod tests {
             agents: Some(2),
             runners: BTreeMap::from([("codex".to_owned(), 1)]),
         };
-        let take = |runner| limits.take(&state, runner).unwrap();
+        let take = |runner| match limits.take(&state, runner).unwrap() {
+            Asked::Taken(slot) => Some(slot),
+            Asked::Full(_) => None,
+        };
         let first = take("codex").unwrap();
         assert!(take("codex").is_none(), "one codex");
         let second = take("claude").unwrap();
@@ -117,7 +152,10 @@ mod tests {
         drop(first);
         assert!(take("codex").is_some());
         let free = AgentLimits::default();
-        assert!(free.take(&state, "codex").unwrap().is_some());
+        assert!(matches!(
+            free.take(&state, "codex").unwrap(),
+            Asked::Taken(_)
+        ));
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(crate) struct WorkerTask {
     pub step_folder: Option<Box<StepFolder>>,
     /// Its slot among the agents of this machine.
     pub slot: Slot,
+    /// The limits that the slot counts for.
+    pub slot_names: Vec<String>,
 }
 
 impl WorkerTask {
@@ -60,6 +62,8 @@ impl WorkerTask {
         };
         let surroundings = Surroundings::of(work.workspace, &opened)?;
         let finish = work.run(opened, self.from);
+        // The run goes on with its next piece of work before others begin theirs.
+        shared.bid.place(self.slot_names, true);
         drop(self.slot);
         match finish {
             Ok(Finish::Judged(_)) => {

@@ -57,14 +57,19 @@ impl QueueOrder {
     /// Puts the runs, newest first as the store lists them, into their order.
     pub fn sort(&self, runs: &mut [RunSummary]) {
         let place = |run: &RunSummary| {
-            let chosen = self.first.iter().position(|id| *id == run.id);
             // Who has begun goes on before anybody begins.
             let begun = run.status == Status::Queued;
-            (begun, chosen.unwrap_or(self.first.len()), run.started_at)
+            (begun, self.place(&run.id), run.started_at)
         };
         // Of two that were queued within one millisecond, the store's order tells the older one.
         runs.reverse();
         runs.sort_by_key(place);
+    }
+
+    /// The place that a person chose; all others share the last one.
+    pub fn place(&self, run: &RunId) -> usize {
+        let chosen = self.first.iter().position(|id| id == run);
+        chosen.unwrap_or(self.first.len())
     }
 
     /// The order with this run in its new place. `queued` are the queued runs as they stand now; `None` if

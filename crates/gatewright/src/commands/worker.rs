@@ -23,6 +23,7 @@ use runner::drive_run;
 use runner::drop_sender::DropSender;
 use runner::lease::Lease;
 use runner::queue::{self, Waits};
+use runner::slot_bid::SlotBid;
 use runner::untold_runs::UntoldRuns;
 use runtime::caps;
 use runtime::context::{Context, SharedContext};
@@ -86,6 +87,7 @@ impl Worker {
             when_waiting: WhenWaiting::Exit,
             when_limited: WhenLimited::Leave,
             limits: self.at_once.limits(),
+            bid: None,
             stop: signals::watch()?,
         };
         if self.fleet {
@@ -249,11 +251,27 @@ impl<'s> DrivenRuns<'s> {
             None => Group::open(self.context.state()?.folder())?,
         };
         self.group = Some(group.clone());
-        let (sender, options) = (self.sender.clone(), self.options.clone());
+        let (sender, mut options) = (self.sender.clone(), self.options.clone());
+        options.bid = self.bid(&run)?;
         let (id, context) = (run.clone(), self.context.shared().with_group(group));
         thread::spawn(move || drive(&context, &id, &options, &sender));
         self.decided.insert(run);
         Ok(())
+    }
+
+    /// Places the bid of a run for a slot before that of the next one, in whatever order their threads ask.
+    fn bid(&self, run: &RunId) -> Result<Option<Arc<SlotBid>>, Failure> {
+        let names = self.options.limits.all_names();
+        let workspace = Workspace::if_exists(self.context)?.filter(|_| !names.is_empty());
+        let Some(workspace) = workspace else {
+            return Ok(None);
+        };
+        let Some(stored) = workspace.store.run(run)? else {
+            return Ok(None);
+        };
+        let bid = SlotBid::new(&workspace.state, &stored)?;
+        bid.place(names, stored.run.last_dispatch.0 > 0);
+        Ok(Some(Arc::new(bid)))
     }
 
     /// Handles pending messages, or waits a moment for one.

@@ -119,6 +119,7 @@ pub(crate) fn orchestrate(root: &Path) -> Result<Exit, Failure> {
     let context = folder.context(Environment::of_process());
     let run = run_id()?;
     let options = DriveOptions {
+        bid: None,
         when_waiting: WhenWaiting::Stay,
         when_limited: WhenLimited::Stay,
         limits: AgentLimits::default(),

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
+use testkit::pipelines::TWO;
 use testkit::{Project, Ran};
 
 use super::fixture::{ONE, PROGRAM, WRITES, World, says, until};
@@ -219,6 +220,31 @@ mkdir -p notes; echo "note $count" > notes/$GATEWRIGHT_RUN.txt"#,
     until("both are done", || order(&world).is_empty());
     worker.interrupt();
     worker.end().exits(130);
+}
+
+/// Each run has two agents, and each notes who it is.
+#[test]
+fn a_scarce_slot_goes_to_the_first_in_the_queue_and_to_who_has_begun() {
+    let two = TWO
+        .replace("note.txt", "notes/{run}.txt")
+        .replace("end.txt", "ends/{run}.txt");
+    for limit in ["--limit stand-in=1", "--agents 1"] {
+        let world = World::with(
+            &two,
+            r#"echo "$GATEWRIGHT_RUN" >> "$here/order"; sleep 0.3
+mkdir -p notes ends; echo "note $count" > notes/$GATEWRIGHT_RUN.txt; echo "end $count" > ends/$GATEWRIGHT_RUN.txt"#,
+        );
+        for run in ["r-a", "r-b", "r-c", "r-d"] {
+            let line = on_branches(&world, &format!("--task {run} --id {run}"));
+            world.gatewright(&line).succeeds();
+        }
+        world.gatewright("queue r-d --first").succeeds();
+        world
+            .gatewright(&format!("worker --once {limit}"))
+            .succeeds();
+        let expected = ["r-d", "r-d", "r-a", "r-a", "r-b", "r-b", "r-c", "r-c"];
+        assert_eq!(world.noted("order"), expected, "{limit}");
+    }
 }
 
 #[test]

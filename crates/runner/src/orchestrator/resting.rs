@@ -102,7 +102,7 @@ impl Orchestrator<'_, '_> {
         if !in_own_folder && !self.pool.is_idle() {
             return Ok(opened);
         }
-        let Some(slot) = self.limits.take(&self.workspace.state, way.runner.word())? else {
+        let Some(slot) = self.slot_of(&opened, way.runner.word())? else {
             return Ok(opened);
         };
         let Some(call) = dispatch.call.clone() else {
@@ -140,6 +140,9 @@ impl Orchestrator<'_, '_> {
     /// Nothing is due. If nobody works before a service works again, the run rests.
     pub(super) fn rest_or_listen(&mut self) -> Result<Option<DriveEnd>, Failure> {
         let opened = self.workspace.read(&self.run)?;
+        if self.resting(&opened).is_empty() {
+            self.bid.withdraw();
+        }
         let limit = match self.limit(&opened)? {
             None if !self.resting(&opened).is_empty() => self.cap_reached(&opened)?.flatten(),
             limit => limit,

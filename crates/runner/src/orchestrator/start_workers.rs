@@ -96,11 +96,14 @@ impl Orchestrator<'_, '_> {
             return Ok(Some(opened));
         }
         let runner = choice.runner.word();
-        let Some(slot) = self.limits.take(&self.workspace.state, runner)? else {
+        let Some(slot) = self.slot_of(&opened, runner)? else {
             self.wait_for_slot_of(&opened, runner);
             return Ok(Some(opened));
         };
         if self.has_asked_version(&opened, choice)? {
+            // The next look takes the slot again.
+            let names = self.limits.names(runner);
+            self.bid.place(names, opened.run().last_dispatch.0 > 0);
             return Ok(None);
         }
         let claim = Claim::new(&self.workspace.state)?;
@@ -137,6 +140,7 @@ impl Orchestrator<'_, '_> {
             found: FoundFiles::New,
             step_folder,
             slot,
+            slot_names: self.limits.names(runner),
         };
         self.hand_over(&admitted.opened, choice, task)?;
         Ok(Some(admitted.opened))
@@ -281,6 +285,7 @@ impl Orchestrator<'_, '_> {
         let (who, shared) = (Member::Dispatch(dispatch.id), self.shared());
         let run = move |tell: &mut dyn FnMut(WorkerUpdate)| task.run(&shared, tell);
         self.pool.begin(who, Some(worker.clone()), run)?;
+        self.bid.withdraw();
         let what = if is_over {
             let (id, agent) = (worker.dispatch, worker.agent);
             let text = format!("{id} '{agent}' had ended: its work is judged now");
@@ -337,7 +342,7 @@ impl Orchestrator<'_, '_> {
                 work.close(self.workspace, opened)
             }
             RecoveryAction::Judge | RecoveryAction::GoOn | RecoveryAction::BeginAnew => {
-                let slot = self.wait_for_slot(&choice)?;
+                let slot = self.wait_for_slot(&opened, &choice)?;
                 self.restart(&opened, work, &choice, call, slot)?;
                 Ok(opened)
             }
@@ -395,6 +400,7 @@ impl Orchestrator<'_, '_> {
             found: found_again(step_folder.as_deref()),
             step_folder,
             slot,
+            slot_names: self.limits.names(choice.runner.word()),
         };
         self.hand_over(opened, choice, task)
     }
@@ -444,12 +450,9 @@ impl Orchestrator<'_, '_> {
     }
 
     /// Waits for a free slot: work that has started continues.
-    fn wait_for_slot(&self, choice: &Choice) -> Result<Slot, Failure> {
+    fn wait_for_slot(&self, opened: &OpenRun, choice: &Choice) -> Result<Slot, Failure> {
         loop {
-            let slot = self
-                .limits
-                .take(&self.workspace.state, choice.runner.word())?;
-            match slot {
+            match self.slot_of(opened, choice.runner.word())? {
                 Some(slot) => return Ok(slot),
                 None if self.is_stopped() => return Ok(Slot::default()),
                 None => std::thread::sleep(TICK),

@@ -144,6 +144,7 @@ impl Orchestrator<'_, '_> {
             return;
         }
         let text = text.to_owned();
+        self.bid.withdraw();
         self.note_wait(WaitNote::Tree {
             run: holder.clone(),
         });

@@ -1,14 +1,34 @@
 //! Says what a driven run waits for, to its watcher and to those who look from outside.
 
+use runtime::failure::Failure;
 use runtime::rest::RestNote;
 use runtime::workspace::OpenRun;
 
 use super::Orchestrator;
 use super::resting::ServiceRest;
 use crate::progress::Progress;
+use crate::slots::{Asked, Slot};
 use crate::wait_note::WaitNote;
 
 impl Orchestrator<'_, '_> {
+    /// A slot for an agent of this runner, unless they are taken or others come first.
+    pub(super) fn slot_of(&self, opened: &OpenRun, runner: &str) -> Result<Option<Slot>, Failure> {
+        let names = self.limits.names(runner);
+        let has_begun = opened.run().last_dispatch.0 > 0;
+        let behind = self.bid.behind_others(&names, has_begun);
+        if !behind.is_empty() {
+            self.bid.place(behind, has_begun);
+            return Ok(None);
+        }
+        match self.limits.take(&self.workspace.state, runner)? {
+            Asked::Taken(slot) => Ok(Some(slot)),
+            Asked::Full(name) => {
+                self.bid.place(vec![name], has_begun);
+                Ok(None)
+            }
+        }
+    }
+
     /// Every slot of this runner is taken.
     pub(super) fn wait_for_slot_of(&mut self, opened: &OpenRun, runner: &str) {
         let runner = runner.to_owned();
