@@ -223,12 +223,21 @@ fn lines_of_worker(
             format!("      says: {}", it.line()),
         )
     });
-    let worker = (
-        Priority::Worker,
-        Style::Normal,
-        worker(view, at_work, columns),
-    );
-    [Some(worker), action, said].into_iter().flatten().collect()
+    let usage = Some(words::usage(&at_work.usage)).filter(|usage| !usage.is_empty());
+    let of_usage = usage.as_ref().map_or(0, |usage| width(usage) + 3);
+    let mut worker = worker(view, at_work, columns.saturating_sub(of_usage));
+    // What it costs is not cut off: it has a line of its own if it does not fit.
+    let fits = width(&worker) + of_usage <= columns;
+    if !fits {
+        worker = self::worker(view, at_work, columns);
+    } else if let Some(usage) = &usage {
+        worker.push_str(&format!(" · {usage}"));
+    }
+    let usage = usage.filter(|_| !fits);
+    let usage = usage.map(|it| (Priority::Action, Style::Normal, format!("      {it}")));
+    let worker = (Priority::Worker, Style::Normal, worker);
+    let lines = [Some(worker), usage, action, said];
+    lines.into_iter().flatten().collect()
 }
 
 /// The stages that the run has left, with the time that each took.
@@ -327,7 +336,7 @@ fn stage(view: &ProgressView) -> String {
     format!("{text} · {}", span(view.now.since(stage.since)))
 }
 
-/// The title of its step has the columns that the rest leaves free.
+/// The worker without its usage. The title of its step has the columns that the rest leaves free.
 fn worker(view: &ProgressView, at_work: &AtWork, columns: usize) -> String {
     let AtWork {
         dispatch,
@@ -355,13 +364,9 @@ fn worker(view: &ProgressView, at_work: &AtWork, columns: usize) -> String {
         0 | 1 => String::new(),
         attempt => format!(" · attempt {attempt}"),
     };
-    let usage = match words::usage(&at_work.usage) {
-        usage if usage.is_empty() => usage,
-        usage => format!(" · {usage}"),
-    };
     let before = format!("    {dispatch} '{agent}'{step}");
     let after = format!(
-        " · {runner}{} · {}{refused}{attempt}{usage}",
+        " · {runner}{} · {}{refused}{attempt}",
         model.unwrap_or_default(),
         span(at_work.elapsed)
     );

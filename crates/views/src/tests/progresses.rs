@@ -86,7 +86,8 @@ fn all_that_happens_is_on_one_screen() {
 
                 d7 'bash-expert' · claude, opus · 2m 5s · turns 3, tokens 1200, cost 0.07
                   Bash cargo test
-                d8 'python-expert' for step tests · claude, opus · 2m 5s · attempt 2 · turns 3, tokens 1200, co…
+                d8 'python-expert' for step tests · claude, opus · 2m 5s · attempt 2
+                  turns 3, tokens 1200, cost 0.07
                   Edit src/auth.py
 
               budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
@@ -194,8 +195,10 @@ fn a_narrow_terminal_cuts_every_line() {
               ○ validating → linting → re…
 
                 d7 'bash-expert' · claude…
+                  turns 3, tokens 1200, c…
                   Bash cargo test
                 d8 'python-expert' for st…
+                  turns 3, tokens 1200, c…
                   Edit src/auth.py
 
               budget  turns 18 of 40 · to…
@@ -215,7 +218,7 @@ fn a_low_terminal_keeps_what_is_needed_most() {
             r-7f3 showcase · running · 2h 5m
               ✓ gathering, planning, approving
               ● building (steps) · 2h 5m
-                d7 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
+                d7 'bash-expert' · claude, opus · 2m 5s
                 d8 'python-expert' for step tests · claude, opus · 2m 5…
               budget  turns 18 of 40 · tokens 2400 · cost 0.14 of 5.00
               loops   replans 2 of 3
@@ -240,9 +243,9 @@ fn a_low_terminal_keeps_what_is_needed_most() {
         expect![[r#"
             r-7f3 showcase · running · 2h 5m
               ● building (steps) · 2h 5m
-                d1 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
-                d2 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
-                d3 'bash-expert' · claude, opus · 2m 5s · turns 3, toke…
+                d1 'bash-expert' · claude, opus · 2m 5s
+                d2 'bash-expert' · claude, opus · 2m 5s
+                d3 'bash-expert' · claude, opus · 2m 5s
                 … and 6 more at work
         "#]],
     );
@@ -342,6 +345,7 @@ fn steps_have_their_titles_their_times_and_what_they_wait_for() {
                 d7 'bash-expert' · claude, opus · 2m 5s · turns 3, tokens 1200, cost 0.07
                   Bash cargo test
                 d8 'python-expert' for step tests: Test it · claude, opus · 2m 5s · 2 refus…
+                  turns 3, tokens 1200, cost 0.07
                   Edit src/auth.py
                   says: The tests are red as they should be
                 ✓ api: Write the interface · 1m 5s
@@ -371,9 +375,9 @@ fn on_a_small_terminal_the_important_lines_stay() {
               ● building (steps) · 1 of 3 steps don…
               ○ validating → linting → reviewing →…
                 d7 'bash-expert' · claude, opus · 2…
+                  turns 3, tokens 1200, cost 0.07
                   Bash cargo test
                 d8 'python-expert' for step tests:…
-                  Edit src/auth.py
               budget  turns 18 of 40 · tokens 2400…
               loops   replans 2 of 3
               l look · a answer · s skip · q stop
