@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use engine::{RunId, Time};
 use runtime::context::Context;
@@ -24,6 +25,9 @@ use crate::output::Output;
 
 /// A file with more bytes is not read to its end.
 const MOST_BYTES: u64 = 64 * LONGEST_TASK as u64;
+
+/// Many tasks take a while: this often, a line says how far it is.
+const SAID_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The columns of a task that the list shows.
 const TASK_COLUMNS: usize = 60;
@@ -50,7 +54,9 @@ pub(crate) fn queue(
     let mut queued: Vec<(RunId, &FileTask)> = Vec::new();
     // Each run would say the same.
     let mut notices = BTreeSet::new();
+    let mut said_at = Instant::now();
     for task in &tasks {
+        said_at = tell_how_far(output, said_at, queued.len(), tasks.len());
         let mode = StartMode {
             queued: true,
             not_before,
@@ -109,6 +115,14 @@ fn rest(stopped: Failure, name: &str, task: &FileTask, queued: usize) -> Failure
             task.line
         )),
     }
+}
+
+fn tell_how_far(output: &mut Output, said_at: Instant, queued: usize, all: usize) -> Instant {
+    if said_at.elapsed() < SAID_INTERVAL {
+        return said_at;
+    }
+    output.say(&format!("queued {queued} of {all} tasks"));
+    Instant::now()
 }
 
 fn tell(output: &mut Output, queued: &[(RunId, &FileTask)]) -> Result<(), Failure> {
