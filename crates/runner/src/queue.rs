@@ -91,6 +91,25 @@ pub fn look(workspace: &mut Workspace<'_>, now: Time) -> Result<Vec<QueuedRun>, 
     Ok(queue)
 }
 
+/// What one run waits for, as the whole queue shows it.
+pub fn waits_of(
+    workspace: &mut Workspace<'_>,
+    run: &RunId,
+    now: Time,
+) -> Result<Option<Waits>, Failure> {
+    let summary = workspace.store.active_runs()?;
+    let summary = summary.into_iter().find(|it| it.id == *run);
+    match summary {
+        // Those before it decide what it waits for.
+        Some(summary) if summary.status == Status::Queued => {
+            let mut queue = look(workspace, now)?.into_iter();
+            Ok(queue.find(|it| it.summary.id == *run).map(|it| it.waits))
+        }
+        Some(summary) => waits(workspace, &summary, now, &mut BTreeMap::new()).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The limits of each project, as far as they were asked for.
 type KnownLimits = BTreeMap<String, Vec<ServiceLimit>>;
 

@@ -3,9 +3,12 @@
 use runtime::context::Context;
 use runtime::failure::Failure;
 use runtime::workspace::{OpenRun, Workspace};
-use runtime::{asked_about, find_run, lost_work, transact};
+use runtime::{asked_about, clock, find_run, lost_work, transact};
+use views::queue::QueueReason;
 
 use crate::arguments::OfRun;
+use crate::commands::queue::held_up;
+use crate::commands::status::waits_line;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::report;
@@ -19,11 +22,17 @@ pub(crate) struct Next {
 
 impl Next {
     pub(crate) fn run(&self, context: &Context, output: &mut Output) -> Result<Exit, Failure> {
-        let (workspace, opened) = self.opened(context)?;
+        let (mut workspace, opened) = self.opened(context)?;
         let view = asked_about::next(&workspace, &opened)?;
+        let held_up = held_up(&mut workspace, &opened)?;
+        let json = || {
+            let mut facts = report::standing_with(&opened, &view);
+            facts["held_up"] = held_up.as_ref().map(QueueReason::json).into();
+            facts
+        };
         output.facts(
-            |paint| view.text(paint),
-            || report::standing_with(&opened, &view),
+            |paint| view.text(paint) + &waits_line(held_up.as_ref(), clock::now()),
+            json,
         )?;
         Ok(Exit::Success)
     }

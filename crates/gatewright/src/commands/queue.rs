@@ -2,7 +2,7 @@
 
 #[cfg(feature = "fleet")]
 use engine::Time;
-use engine::{Held, RunId, Status};
+use engine::{Driver, Held, RunId, Standing, Status};
 #[cfg(feature = "fleet")]
 use pg_store::{FleetWait, QueuedRow};
 use runner::queue::{self, QueuedRun, Waits};
@@ -12,7 +12,7 @@ use runtime::failure::Failure;
 #[cfg(feature = "fleet")]
 use runtime::lease_holder;
 use runtime::queue_order::{QueueOrder, QueuePlace};
-use runtime::workspace::Workspace;
+use runtime::workspace::{OpenRun, Workspace};
 use runtime::{clock, find_run, live_workers, person_only, transact};
 use store::Backend as _;
 use views::Untrusted;
@@ -222,6 +222,30 @@ fn reason_of(queued: &QueuedRun, live: usize) -> QueueReason {
         (Waits::Worker, None) if live > 0 => QueueReason::FreePlace { live: live as u64 },
         _ => reason(&queued.waits),
     }
+}
+
+/// What a headless run waits for and only the queue knows: another run, a slot, or the limit of a service.
+pub(crate) fn held_up(
+    workspace: &mut Workspace<'_>,
+    opened: &OpenRun,
+) -> Result<Option<QueueReason>, Failure> {
+    let run = opened.run();
+    let is_open = matches!(run.standing, Standing::Queued | Standing::Going);
+    if run.driver != Driver::Headless || !is_open || workspace.store.fleet().is_some() {
+        return Ok(None);
+    }
+    let found = queue::waits_of(workspace, &run.id, clock::now())?;
+    let reason = found.map(|waits| reason(&waits));
+    Ok(reason.filter(|reason| {
+        matches!(
+            reason,
+            QueueReason::Slot { .. }
+                | QueueReason::Pause { .. }
+                | QueueReason::Turn(_)
+                | QueueReason::Tree(_)
+                | QueueReason::SameFiles { .. }
+        )
+    }))
 }
 
 /// What a run waits for, in the words of the views.

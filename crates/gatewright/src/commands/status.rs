@@ -1,6 +1,6 @@
 //! `gatewright status`: shows the status of one run.
 
-use engine::{Driver, RunId};
+use engine::{Driver, RunId, Time};
 use runner::agent::conversation::{self, ConversationCommand};
 use runtime::clock;
 use runtime::context::Context;
@@ -13,10 +13,12 @@ use runtime::{find_run, run_audit};
 use serde_json::{Value, json};
 use store::{Adoption, Backend as _};
 use views::facts::{Inbox, Liveness};
+use views::queue::QueueReason;
 use views::status::StatusView;
 use views::{Paint, Style};
 
 use crate::arguments::OfRun;
+use crate::commands::queue::held_up;
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::verification::{adoption_json, fault_line};
@@ -42,13 +44,15 @@ impl Status {
         let waiting = RunsReader::default().count_waiting(&mut workspace, now)?;
         let driver = lease_holder::driver(workspace.store.lease(&run)?.as_ref());
         let conversations = conversation::commands(&workspace.state, &opened);
+        let held_up = held_up(&mut workspace, &opened)?;
         let damage = Damage::find(&workspace, &run)?;
         let adoption = adoption(&workspace, &run);
         let text = |paint: Paint| {
             format!(
-                "{}{}{}{}{}{}",
+                "{}{}{}{}{}{}{}",
                 waiting_line(waiting, paint),
                 view.text(paint),
+                waits_line(held_up.as_ref(), now),
                 adopted(adoption.as_ref(), paint),
                 decided(&opened, driver.as_deref(), &view),
                 opened_by(&conversations),
@@ -57,6 +61,7 @@ impl Status {
         };
         let json = || {
             let mut facts = view.json();
+            facts["held_up"] = held_up.as_ref().map(QueueReason::json).into();
             facts["driven_by"] = driver.as_deref().into();
             facts["conversations"] = conversations.iter().map(conversation_json).collect();
             facts["damage"] = damage.as_ref().map(Damage::what).into();
@@ -76,6 +81,11 @@ impl Status {
 pub(crate) fn waiting_line(waiting: usize, paint: Paint) -> String {
     let line = Inbox::line(waiting).map(|line| paint.on(Style::Wait, &line));
     line.map_or_else(String::new, |line| format!("{line}\n"))
+}
+
+/// What else the run waits for, as `queue` says it.
+pub(crate) fn waits_line(held_up: Option<&QueueReason>, now: Time) -> String {
+    held_up.map_or_else(String::new, |it| format!("\n{}\n", it.text(now)))
 }
 
 /// What `verify` says of this run and its store.

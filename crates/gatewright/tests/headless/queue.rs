@@ -191,6 +191,10 @@ fn the_queue_says_what_each_run_waits_for() {
     assert_eq!(waits(&world, "r-a")["for"], "person");
     assert_eq!(waits(&world, "r-b"), json!({ "for": "tree", "run": "r-a" }));
     assert_eq!(world.status("r-b"), "queued");
+    let facts = world.facts("status r-b");
+    assert_eq!(facts["held_up"], json!({ "for": "tree", "run": "r-a" }));
+    let next = world.gatewright("next r-b").succeeds();
+    says(&next.stdout, "waits for r-a, which works in this tree");
     world.gatewright("answer r-a no").succeeds();
     world.gatewright("worker --once").succeeds();
     assert_eq!(waits(&world, "r-b")["for"], "person");
@@ -216,6 +220,13 @@ mkdir -p notes; echo "note $count" > notes/$GATEWRIGHT_RUN.txt"#,
     until("one waits for the other", || {
         is_waiting("r-a") || is_waiting("r-b")
     });
+    let run = if is_waiting("r-a") { "r-a" } else { "r-b" };
+    for command in ["status", "next"] {
+        let facts = world.facts(&format!("{command} {run}"));
+        assert_eq!(facts["held_up"]["for"], "slot", "{facts}");
+        let ran = world.gatewright(&format!("{command} {run}")).succeeds();
+        says(&ran.stdout, "waits for a slot of stand-in");
+    }
     std::fs::write(world.programs().join("go"), "").unwrap();
     until("both are done", || order(&world).is_empty());
     worker.interrupt();
