@@ -1,12 +1,13 @@
 //! Inputs: what a piece of work gets to read.
 
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::definition::Source;
 use crate::evidence::Input;
 use crate::names::{ArtifactName, Hash, StepId};
 use crate::pipeline::Pipeline;
-use crate::run::{Duty, Run};
+use crate::run::{Duty, Run, TreeAccess};
 use crate::stage::{Stage, Work};
 
 /// What the work with this duty gets: the stage's reads, and the artifacts of needed steps.
@@ -51,6 +52,35 @@ fn captured(run: &Run, artifact: &ArtifactName) -> Vec<Input> {
     last.map(|last| input(None, last.content))
         .into_iter()
         .collect()
+}
+
+/// What the stages that may change files have left so far. What gates and readers leave does not belong to the work.
+pub fn products(pipeline: &Pipeline, run: &Run) -> Vec<Input> {
+    let stages = &pipeline.definition().stages;
+    let working = stages
+        .iter()
+        .filter(|stage| TreeAccess::of(stage) == TreeAccess::MayWrite);
+    let mut names: BTreeSet<&ArtifactName> = working.flat_map(left_in).collect();
+    for work in stages.iter().filter_map(|stage| stage.work.as_review()) {
+        for reviewer in &work.panel {
+            names.remove(&reviewer.leaves);
+        }
+    }
+    names
+        .into_iter()
+        .flat_map(|name| captured(run, name))
+        .collect()
+}
+
+fn left_in(stage: &Stage) -> Vec<&ArtifactName> {
+    match &stage.work {
+        Work::Agent(work) => work.leaves.all(),
+        Work::Open(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::End(work) => work.leaves.iter().flat_map(|(_, names)| names).collect(),
+        Work::Review(work) => work.fixes.iter().collect(),
+        Work::Steps(work) => work.leaves.iter().collect(),
+        Work::Ask(_) | Work::Check(_) | Work::Route(_) => Vec::new(),
+    }
 }
 
 /// What the steps that this one needs have left.

@@ -81,7 +81,7 @@ pub use duty::leaves_of;
 pub use entry::{Entry, Fact, Move, Placed, Started, WorkResult, arrival};
 pub use event::*;
 pub use evidence::*;
-pub use inputs::{file_inputs, inputs};
+pub use inputs::{file_inputs, inputs, products};
 pub use limits::{amount, counter_limit, parallel_limit, round_limit};
 pub use names::*;
 pub use nearest::nearest;

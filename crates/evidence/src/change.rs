@@ -7,6 +7,7 @@ mod commits;
 mod lines;
 mod old_text;
 mod picture;
+mod products;
 mod texts;
 
 use std::collections::BTreeMap;

@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 
-use super::LARGEST;
 use super::old_text::OldTexts;
 use super::texts::{ChangedText, ChangedTexts, MOST_FILES, Side, Since, candidates, side};
+use super::{LARGEST, products};
 use crate::beneath::{self, Refused};
 use crate::git::Git;
 use crate::look_context::LookContext;
@@ -102,11 +102,14 @@ impl TreePicture {
 }
 
 impl TreePicture {
-    /// What has changed since in the tree that evidence is bound to: without artifacts and caches of tools.
+    /// What has changed since in the tree that evidence is bound to, and the artifacts that working stages left: without
+    /// other artifacts and caches of tools.
     pub fn change_of_tree(&self, looking: &LookContext<'_>) -> Result<ChangedTexts, String> {
         let mut change = self.change(looking)?;
         let found = change.files.len();
         let counts = tree::counting(looking);
+        let products = products::paths(looking);
+        let counts = |path: &str| counts(path) || products.contains_key(path);
         change.files.retain(|file| counts(&file.path));
         Ok(ChangedTexts {
             since: Since::Start,
@@ -131,7 +134,7 @@ fn paths(git: &Git, looking: &LookContext<'_>, commit: &str) -> Result<BTreeSet<
 }
 
 /// The file as it is now.
-fn present(looking: &LookContext<'_>, path: &str) -> Side {
+pub(super) fn present(looking: &LookContext<'_>, path: &str) -> Side {
     let opened = beneath::open_file(&looking.project.root, path.split('/'));
     let file = match opened {
         Ok((file, _)) => file,

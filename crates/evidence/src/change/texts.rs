@@ -6,7 +6,7 @@ use std::process::Stdio;
 use engine::Hash;
 
 use super::old_text::OldTexts;
-use super::{Counter, LARGEST, split, text_hash};
+use super::{Counter, LARGEST, products, split, text_hash};
 use crate::git::Git;
 use crate::look_context::LookContext;
 use crate::repository::Repository;
@@ -60,18 +60,24 @@ pub fn changed_texts(
     let repository = looking.project.repository.as_ref();
     let repository = repository.ok_or("this folder is not a git repository")?;
     let tree = tree::read(looking).map_err(|error| error.to_string())?;
-    match base {
-        Some(base) => since_start(base, looking, repository, &tree),
-        None => since_commit(looking, repository, &tree),
-    }
+    let (commit, mut change) = match base {
+        Some(base) => since_start(base, looking, repository, &tree)?,
+        None => since_commit(looking, repository, &tree)?,
+    };
+    let products = products::changed(&commit, looking, repository)?;
+    change.all += products.len();
+    change.files.extend(products);
+    change.files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(change)
 }
 
+/// The commit of the start, and the change since.
 fn since_start(
     base: Hash,
     looking: &LookContext<'_>,
     repository: &Repository,
     tree: &Tree,
-) -> Result<ChangedTexts, String> {
+) -> Result<(String, ChangedTexts), String> {
     let base = looking.contents.content(&base);
     let base = base.ok_or("the tree that was recorded when the run began is lost")?;
     let (commit, manifest) = split(&base).ok_or("the recorded tree cannot be read")?;
@@ -99,18 +105,19 @@ fn since_start(
             path: path.clone(),
         }
     };
-    Ok(ChangedTexts {
+    let change = ChangedTexts {
         since: Since::Start,
         all: paths.len(),
         files: paths.iter().take(MOST_FILES).map(file).collect(),
-    })
+    };
+    Ok((commit.to_owned(), change))
 }
 
 fn since_commit(
     looking: &LookContext<'_>,
     repository: &Repository,
     tree: &Tree,
-) -> Result<ChangedTexts, String> {
+) -> Result<(String, ChangedTexts), String> {
     let git = Git::find().map_err(|error| error.to_string())?;
     let root = &looking.project.root;
     let commit = git.head(root, &repository.git_dir);
@@ -127,7 +134,10 @@ fn since_commit(
     };
     let mut texts = OldTexts::open(root, repository)?;
     let mut files = Vec::new();
-    for path in candidates(&git, looking, repository, &commit)? {
+    let counts = tree::counting(looking);
+    let mut paths = candidates(&git, looking, repository, &commit)?;
+    paths.retain(|path| counts(path));
+    for path in paths {
         let old = match texts.of_commit(&commit, &path) {
             Ok(None) => Side::Absent,
             Ok(Some(bytes)) => side(Ok(bytes)),
@@ -140,11 +150,12 @@ fn since_commit(
     }
     let all = files.len();
     files.truncate(MOST_FILES);
-    Ok(ChangedTexts {
+    let change = ChangedTexts {
         since: Since::LastCommit,
         files,
         all,
-    })
+    };
+    Ok((commit, change))
 }
 
 /// The paths that may differ from the commit. Git compares stamps, and the content of files that are as young as its

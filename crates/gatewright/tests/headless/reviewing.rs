@@ -115,6 +115,123 @@ fn on_a_branch_reviewers_and_people_see_the_change_also_what_the_worker_committe
     assert_eq!(diff["all"], 2, "{diff}");
 }
 
+/// The work is an artifact, and so is the verdict.
+const NOTED: &str = r#"
+name  = "noted"
+about = "Have a note written and looked at."
+start = "writing"
+
+[artifacts.note]
+path   = "note.txt"
+format = "text"
+
+[artifacts.ticket]
+path   = ".task/ticket.txt"
+format = "text"
+
+[artifacts.verdict]
+path    = "verdict.json"
+format  = "json"
+outcome = { field = "status", values = ["approved", "needs_changes"] }
+
+[stages.writing]
+agent   = "writer"
+leaves  = ["note", "ticket"]
+on.done = "looking"
+
+[stages.looking]
+review      = "writer"
+panel       = [{ agent = "critic", leaves = "verdict" }]
+rounds      = 1
+on.approved = "agreeing"
+on.exceeded = "agreeing"
+
+[stages.agreeing]
+ask    = "Is this fine?"
+on.yes = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+const NOTES: &str = r#"
+case $GATEWRIGHT_AGENT in
+writer) echo "the real work" > note.txt; mkdir -p .task; echo "of the run" > .task/ticket.txt ;;
+critic) echo '{ "status": "approved" }' > verdict.json ;;
+esac"#;
+
+#[test]
+fn work_that_is_an_artifact_is_seen_by_reviewers_and_people_and_a_verdict_is_not() {
+    for place in ["--in-place", "--branch"] {
+        let world = World::with(NOTED, NOTES);
+        world.project.write(".gitignore", ".task/\n");
+        world.project.write("note.txt", "the old work\n");
+        world.project.git(["add", "--all"]);
+        world.project.git(["commit", "--quiet", "--message=start"]);
+        world.run(place).exits(6);
+        let critic = world.prompt(2);
+        for part in [
+            "1 file changed since the run began",
+            "note.txt (changed, +1 -1)",
+            "\n-the old work\n+the real work\n",
+        ] {
+            says(&critic, part);
+        }
+        let next = world.gatewright("next r-test").succeeds();
+        says(&next.stdout, "+the real work");
+        let diff = world.facts("diff r-test");
+        assert_eq!(diff["all"], 1, "{place}: {diff}");
+        assert_eq!(diff["files"][0]["path"], "note.txt", "{diff}");
+    }
+}
+
+/// A note of each step, and then a question.
+const STEPPED: &str = r#"
+name  = "stepped"
+about = "Have notes written at once."
+start = "building"
+
+[artifacts.note]
+path   = "note-{step}.txt"
+format = "text"
+
+[stages.building]
+steps = [
+    { id = "left", title = "The left side", agent = "builder" },
+    { id = "right", title = "The right side", agent = "builder" },
+]
+max_parallel = 2
+leaves       = ["note"]
+on.done      = "agreeing"
+on.failed    = "complete"
+
+[stages.agreeing]
+ask    = "Is this fine?"
+on.yes = "complete"
+
+[stages.complete]
+end = "completed"
+"#;
+
+#[test]
+fn a_question_after_steps_shows_what_each_left() {
+    let world = World::with(STEPPED, r#"echo "same" > note-$GATEWRIGHT_STEP.txt"#);
+    world.run("").exits(6);
+    let next = world.gatewright("next r-test").succeeds();
+    for part in [
+        "note, from step left:\n    same",
+        "note, from step right:\n    same",
+        "2 files changed since the run began",
+        "note-left.txt (new, +1 -0)",
+        "note-right.txt (new, +1 -0)",
+    ] {
+        says(&next.stdout, part);
+    }
+    let about = &world.facts("next r-test")["about"];
+    assert_eq!(about[0]["step"], "left", "{about}");
+    assert_eq!(about[1]["step"], "right", "{about}");
+}
+
 #[test]
 fn a_long_diff_is_cut_in_the_prompt_and_complete_in_a_file() {
     let many = "i=0; while [ $i -lt 60000 ]; do echo \"line $i\"; i=$((i + 1)); done >> code.txt";

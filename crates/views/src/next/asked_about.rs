@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use engine::{ArtifactName, Happened, Hash, Next, Passage, Pipeline, Run, Work};
+use engine::{ArtifactName, Graph, Happened, Hash, Next, Passage, Pipeline, Run, Work};
 
 use super::last_round;
 use super::shown_artifact::{ShownArtifact, ShownReview, ShownText};
+
+/// How much of an artifact a person sees with a question. The steps of a task graph share it.
+const SHOWN_CHARACTERS: usize = 3_000;
+
+/// However many steps there are.
+const LEAST_SHOWN_CHARACTERS: usize = 200;
 
 /// The artifacts to show; none where nobody is asked.
 pub(super) fn artifacts(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> Vec<ShownArtifact> {
@@ -28,10 +34,15 @@ pub(super) fn artifacts(pipeline: &Pipeline, run: &Run, legal: &[Next]) -> Vec<S
     }
     let mut all: Vec<ShownArtifact> = Vec::new();
     for shown in approved(pipeline, run).chain(led_here(pipeline, run)) {
-        let is_same =
-            |it: &&mut ShownArtifact| it.name == shown.name && it.content == shown.content;
+        let is_same = |it: &&mut ShownArtifact| {
+            let is_same_step = it.step.is_none() || it.step == shown.step;
+            it.name == shown.name && it.content == shown.content && is_same_step
+        };
         match all.iter_mut().find(is_same) {
-            Some(known) => known.review = known.review.take().or(shown.review),
+            Some(known) => {
+                known.review = known.review.take().or(shown.review);
+                known.step = shown.step;
+            }
             None => all.push(shown),
         }
     }
@@ -45,14 +56,17 @@ fn approved(pipeline: &Pipeline, run: &Run) -> impl Iterator<Item = ShownArtifac
     names.filter_map(|name| captured(run, name))
 }
 
-/// What the last work before the question left. Of a review, it is what each reviewer said in the last
-/// round, also where the owner has fixed it since, and then what was reviewed.
+/// What the last work before the question left. Of a task graph, it is what each step left; of a review, what each
+/// reviewer said in the last round, also where the owner has fixed it since, and then what was reviewed.
 fn led_here(pipeline: &Pipeline, run: &Run) -> Vec<ShownArtifact> {
     let mut passages = run.trail.iter().rev();
     let last = passages.find_map(|passage| Some((passage, last_left(passage)?)));
     let Some((passage, left)) = last else {
         return Vec::new();
     };
+    if let Some(graph) = run.graphs.get(&passage.stage) {
+        return by_steps(run, graph);
+    }
     // A person may have edited it since: the latest copy is what an answer is about.
     let left = left.iter().map(|(name, content)| {
         captured(run, name).unwrap_or_else(|| shown(run, name, Some(*content), None))
@@ -70,6 +84,22 @@ fn led_here(pipeline: &Pipeline, run: &Run) -> Vec<ShownArtifact> {
     });
     let reviewed = work.of.iter().filter_map(|name| captured(run, name));
     reviews.chain(left).chain(reviewed).collect()
+}
+
+fn by_steps(run: &Run, graph: &Graph) -> Vec<ShownArtifact> {
+    let left = graph.members.iter().flat_map(|member| {
+        let left = member.left.iter();
+        left.map(|(name, content)| ShownArtifact {
+            step: Some(member.step.id.clone()),
+            ..shown(run, name, Some(*content), None)
+        })
+    });
+    let mut left: Vec<ShownArtifact> = left.collect();
+    let share = (SHOWN_CHARACTERS / left.len().max(1)).max(LEAST_SHOWN_CHARACTERS);
+    for shown in &mut left {
+        shown.most = share;
+    }
+    left
 }
 
 fn last_left(passage: &Passage) -> Option<&BTreeMap<ArtifactName, Hash>> {
@@ -102,7 +132,9 @@ fn shown(
     let is_latest = content.is_some() && content == latest;
     ShownArtifact {
         name: name.clone(),
+        step: None,
         content,
+        most: SHOWN_CHARACTERS,
         review,
         shown_by: is_latest.then(|| format!("gatewright export {} --artifact {name}", run.id)),
         text: content.map_or(ShownText::Gone, |_| ShownText::Unread),

@@ -2,21 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, ArtifactName, Hash, Outcome};
+use engine::{AgentName, ArtifactName, Hash, Outcome, StepId};
 use serde_json::{Value, json};
 
 use crate::paint::Style;
 use crate::safe::Untrusted;
 
-/// How much of an artifact a person sees with a question.
-const SHOWN_CHARACTERS: usize = 3_000;
-
 /// An artifact that a person sees before they answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownArtifact {
     pub name: ArtifactName,
+    /// The step of a task graph that left it.
+    pub step: Option<StepId>,
     /// Absent if the run has no copy.
     pub content: Option<Hash>,
+    /// How many characters of it a person sees.
+    pub(super) most: usize,
     /// What a reviewer said in it.
     pub review: Option<ShownReview>,
     /// What to type to see all of it. Absent if no command prints this copy.
@@ -41,13 +42,14 @@ pub enum ShownText {
 }
 
 impl ShownArtifact {
-    /// Its name, with the reviewer and the verdict: `findings, from 'critic' (needs_changes)`.
+    /// Its name, with the step, or with the reviewer and the verdict: `findings, from 'critic' (needs_changes)`.
     pub fn title(&self) -> String {
-        match &self.review {
-            Some(ShownReview { reviewer, verdict }) => {
+        match (&self.review, &self.step) {
+            (Some(ShownReview { reviewer, verdict }), _) => {
                 format!("{}, from '{reviewer}' ({verdict})", self.name)
             }
-            None => self.name.to_string(),
+            (None, Some(step)) => format!("{}, from step {step}", self.name),
+            (None, None) => self.name.to_string(),
         }
     }
 
@@ -65,7 +67,7 @@ impl ShownArtifact {
 
     fn beginning(&self, text: &Untrusted) -> Vec<(Style, String)> {
         let text = text.block();
-        let beginning: String = text.chars().take(SHOWN_CHARACTERS).collect();
+        let beginning: String = text.chars().take(self.most).collect();
         let lines = beginning.trim_end().lines();
         let mut lines: Vec<_> = lines.map(|it| (Style::Normal, it.to_owned())).collect();
         if beginning.len() < text.len() {
@@ -94,6 +96,7 @@ impl ShownArtifact {
         };
         json!({
             "artifact": self.name.as_str(),
+            "step": self.step.as_ref().map(StepId::as_str),
             "content": self.content.map(|content| content.to_string()),
             "reviewer": review.map(|it| it.reviewer.as_str()),
             "verdict": review.map(|it| it.verdict.as_str()),
