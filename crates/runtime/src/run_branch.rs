@@ -91,21 +91,36 @@ impl PlaceRequest {
         }
         match base(project, self.with_changes)? {
             Ok(base) => Ok(ChosenPlace::Branch(base)),
-            Err(reason) if is_demanded => Err(Failure::refused(format!(
-                "a run cannot have a branch of its own here: {reason}"
-            ))
-            .hint(base_hint(project))),
+            Err(reason) if is_demanded => Err(no_branch(project, &reason)),
             Err(reason) => Ok(ChosenPlace::TreeBecause(reason)),
+        }
+    }
+
+    /// Refuses what `choose` refuses, and writes nothing: uncommitted changes stay uncommitted.
+    pub fn refuse_impossible(
+        self,
+        project: &Project,
+        definition: &Definition,
+    ) -> Result<(), Failure> {
+        let (is_branch, is_demanded) = self.wants_branch(definition);
+        if !is_branch {
+            return Ok(());
+        }
+        match base(project, false)? {
+            Err(reason) if is_demanded => Err(no_branch(project, &reason)),
+            Ok(_) if self.with_changes => require_unfiltered(project),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 }
 
-/// What gives a project something that a branch can begin with.
-fn base_hint(project: &Project) -> &'static str {
-    match &project.repository {
+fn no_branch(project: &Project, reason: &str) -> Failure {
+    let hint = match &project.repository {
         Some(_) => "make a commit first, or add --in-place",
         None => "type `git init` and make a commit first, or add --in-place",
-    }
+    };
+    let message = format!("a run cannot have a branch of its own here: {reason}");
+    Failure::refused(message).hint(hint)
 }
 
 impl PlaceRequest {
@@ -246,6 +261,19 @@ fn base(project: &Project, with_changes: bool) -> Result<Result<BranchBase, Stri
         base: changed.unwrap_or(head),
         from,
     }))
+}
+
+/// Can a branch begin with the uncommitted changes of this project, which is a git repository?
+fn require_unfiltered(project: &Project) -> Result<(), Failure> {
+    let Some(repository) = &project.repository else {
+        return Ok(());
+    };
+    let here = Checkout {
+        git: &Git::find()?,
+        root: &project.root,
+        repository,
+    };
+    here.require_unfiltered()
 }
 
 /// The person's own checkout.

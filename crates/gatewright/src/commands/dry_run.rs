@@ -76,7 +76,7 @@ impl DryRun {
         let run = self.begun(&project, pipeline, context)?;
         let run = run.map_err(|why| missing.push(why)).ok();
         missing.extend(self.obstacles(context, &mut workspace, pipeline, run.as_ref())?);
-        missing.extend(no_remote(&project, pipeline, &drive)?);
+        missing.extend(lacks_in_git(&project, pipeline, &drive)?);
         let (origin, trust) = origin_and_trust(
             context,
             &project,
@@ -284,20 +284,24 @@ fn absent(needed: &NeededProgram) -> Option<String> {
     }
 }
 
-/// Why the branch of a completed run could not be pushed.
-fn no_remote(
+/// Why the run could have no branch of its own here, and why it could not be pushed.
+fn lacks_in_git(
     project: &Project,
     pipeline: &Pipeline,
     drive: &DriveRequest,
-) -> Result<Option<String>, Failure> {
-    let needs = programs::delivery(pipeline.definition(), drive);
-    let Some(remote) = needs.and_then(|needs| needs.remote) else {
-        return Ok(None);
-    };
-    let is_known = project.is_git() && delivery::knows_remote(project, &remote)?;
-    Ok((!is_known).then(|| {
-        format!("the project has no remote {remote}: `git remote add {remote} ADDRESS` adds it")
-    }))
+) -> Result<Vec<String>, Failure> {
+    let definition = pipeline.definition();
+    let misplaced = drive.place.refuse_impossible(project, definition).err();
+    let mut lacks: Vec<String> = misplaced.iter().map(Failure::to_string).collect();
+    let needs = programs::delivery(definition, drive);
+    if let Some(remote) = needs.and_then(|needs| needs.remote)
+        && !(project.is_git() && delivery::knows_remote(project, &remote)?)
+    {
+        lacks.push(format!(
+            "the project has no remote {remote}: `git remote add {remote} ADDRESS` adds it"
+        ));
+    }
+    Ok(lacks)
 }
 
 /// What the work needs in its worktree, and the project does not have.

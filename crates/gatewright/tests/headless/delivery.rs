@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::fixture::{ONE, World, says, until};
+use testkit::Project;
+
+use super::fixture::{ONE, PROGRAM, WRITES, World, says, until};
 use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
 
 pub(crate) fn has_branch(world: &World, name: &str) -> bool {
@@ -180,6 +182,7 @@ fn what_a_delivery_lacks_is_named_before_and_after_the_run() {
     }
     world.dry_run("--in-place").succeeds();
     world.dry_run("--branch").succeeds();
+    world.dry_run("--branch --with-changes").succeeds();
     let ran = world.run("--push nosuch").exits(1);
     says(&ran.stderr, "`git push nosuch` failed");
     says(
@@ -188,6 +191,24 @@ fn what_a_delivery_lacks_is_named_before_and_after_the_run() {
     );
     remote(&world);
     world.dry_run("--push origin").succeeds();
+}
+
+#[test]
+fn a_dry_run_refuses_a_branch_where_there_can_be_none() {
+    let without_git = World::new(Project::new(PROGRAM), WRITES);
+    without_git.pipeline(ONE);
+    let without_commit = World::with(ONE, WRITES);
+    let head = ["update-ref", "-d", "HEAD"];
+    without_commit.project.git(head).succeeds();
+    for world in [without_git, without_commit] {
+        for place in ["--branch", "--with-changes", "--deliver branch"] {
+            let planned = world.dry_run(place).exits(1);
+            says(&planned.stdout, "cannot have a branch of its own here");
+            says(&world.run(place).exits(1).stderr, "cannot have a branch");
+        }
+        world.dry_run("").succeeds();
+        world.dry_run("--in-place").succeeds();
+    }
 }
 
 #[test]
