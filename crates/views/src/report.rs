@@ -11,7 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use engine::{AgentName, DispatchId, Entry, Hash, Pipeline, Run, Seconds, Status, Usage};
+use engine::{AgentName, DispatchId, Entry, Hash, Pipeline, Rule, Run, Seconds, Status, Usage};
 use serde_json::Value;
 
 use crate::change::ChangeStat;
@@ -139,6 +139,13 @@ impl ReportView {
     /// The same with what is known about the changes of each piece of work.
     pub fn with_changes(mut self, changes: BTreeMap<DispatchId, ChangeStat>) -> Self {
         self.changes = changes;
+        self
+    }
+
+    /// The same for others than the person: what of its delivery failed on the way there is the person's business.
+    pub fn published(mut self) -> Self {
+        let failed = Rule::DeliveryFailed.code();
+        self.journal.remarks.retain(|it| it.rule != failed);
         self
     }
 

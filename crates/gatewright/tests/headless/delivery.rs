@@ -94,6 +94,11 @@ fn a_pull_request_has_the_report_and_waits_for_a_login() {
     assert_eq!(delivered["request"], "https://host/pr/7");
     let body = world.noted("body").join("\n");
     says(&body, "testing");
+    assert!(!body.contains("could not be delivered"), "{body}");
+    assert!(!body.contains("gh auth login"), "{body}");
+    // The person still finds it.
+    let report = world.gatewright("show r-test").succeeds();
+    says(&report.stdout, "could not be delivered");
     let calls = world.noted("gh.calls");
     let made = calls
         .iter()

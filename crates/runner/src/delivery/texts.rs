@@ -32,7 +32,7 @@ impl Texts {
     /// From the journal of the run.
     pub(super) fn of(workspace: &Workspace<'_>, opened: &OpenRun) -> Result<Self, Failure> {
         let mut reader = RunReader::new(opened.run().id.clone());
-        let report = reader.report(workspace, opened, clock::now())?;
+        let report = reader.report(workspace, opened, clock::now())?.published();
         Ok(Self {
             title: title(opened.run()),
             report: of_request(report.markdown(), &opened.run().id),
