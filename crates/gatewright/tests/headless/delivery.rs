@@ -175,6 +175,30 @@ fn a_remote_that_refuses_leaves_the_run_done_and_the_push_can_be_repeated() {
 }
 
 #[test]
+fn a_branch_of_that_name_at_the_remote_is_named_with_what_helps() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let remote = remote(&world);
+    let name = "gatewright/r-test-try";
+    let theirs = "commit-tree HEAD^{tree} -m theirs";
+    let theirs = world.project.git(theirs.split(' ')).succeeds().stdout;
+    let refspec = format!("{}:refs/heads/{name}", theirs.trim());
+    let push = ["push", "--quiet", "origin", &refspec];
+    world.project.git(push).succeeds();
+    let ran = world.run("--push origin").exits(1);
+    says(&ran.stderr, "[rejected]");
+    says(
+        &ran.stderr,
+        &format!("has a branch {name} with other commits"),
+    );
+    says(&ran.stderr, &format!("`git push origin --delete {name}`"));
+    world.gatewright("deliver r-test").exits(1);
+    let delete = ["push", "--quiet", "origin", "--delete", name];
+    world.project.git(delete).succeeds();
+    world.gatewright("deliver r-test").succeeds();
+    assert!(in_remote(&remote, &world, name));
+}
+
+#[test]
 fn what_a_delivery_lacks_is_named_before_and_after_the_run() {
     let world = repository(CHECKED, NAMES_ITSELF);
     for (options, lacks) in [

@@ -129,8 +129,19 @@ impl Outward<'_> {
         let words = outward_git::words(&outward_git::push(remote, &[&refspec]));
         let words = std::iter::once("git").chain(words);
         let words: Vec<String> = words.map(str::to_owned).collect();
-        self.run_in(self.home, &format!("git push {remote}"), &words, TIMEOUT)
-            .map(drop)
+        let name = format!("git push {remote}");
+        let pushed = self.run_in(self.home, &name, &words, TIMEOUT);
+        pushed.map(drop).map_err(|failure| {
+            if !is_behind(&failure.message) {
+                return failure;
+            }
+            let delete = ["git", "push", remote, "--delete", branch].map(str::to_owned);
+            let delete = self.safe(&views::line(&engine::shell_words(&delete)));
+            failure.hint(format!(
+                "the remote has a branch {branch} with other commits, and nothing overwrites them: rename it there, or \
+                 delete it with `{delete}`"
+            ))
+        })
     }
 
     /// Makes the request, unless there is one, and returns what the command said: usually an address.
@@ -208,6 +219,14 @@ fn not_ended(folder: &Path, name: &str, error: &SubprocessError) -> Failure {
             failed
         }
     }
+}
+
+/// Did the remote reject a push because its branch has commits that ours has not? Repeating it changes nothing.
+fn is_behind(complaint: &str) -> bool {
+    complaint.contains("[rejected]")
+        && ["(non-fast-forward)", "(fetch first)"]
+            .iter()
+            .any(|why| complaint.contains(why))
 }
 
 /// The beginning of a command, which says what it does.
