@@ -270,6 +270,15 @@ fn a_branch_that_exists_stops_the_run_and_nothing_is_lost() {
     let ran = world.run("--branch").exits(1);
     says(&ran.stderr, "git branch -m gatewright/r-test-try");
     assert_eq!(world.status("r-test"), "queued");
+    // That branch is not the run's.
+    let night = world.facts("worker --once");
+    assert_eq!(night["runs"][0]["result"], "not_done", "{night}");
+    assert_eq!(night["runs"][0]["branch"], Value::Null, "{night}");
+    let status = world.gatewright("status r-test").succeeds();
+    says(
+        &status.stdout,
+        "gatewright/r-test-try, which the run makes when it begins",
+    );
     world
         .project
         .git(["branch", "-m", "gatewright/r-test-try", "older"])

@@ -79,7 +79,12 @@ pub(crate) fn place_json(place: &RunPlace) -> Value {
 
 /// The same in lines for people, each with its name.
 pub(crate) fn place_lines(run: &RunId, place: &RunPlace) -> Vec<(&'static str, String)> {
-    let branch = [("branch", line(&place.branch.name))];
+    let name = line(&place.branch.name);
+    let branch = match place.folder {
+        Some(_) => name,
+        None => format!("{name}, which the run makes when it begins"),
+    };
+    let branch = [("branch", branch)];
     let folder = place.folder.iter().map(|folder| ("worktree", line(folder)));
     let delivery = match &place.delivery {
         DeliveryState::Open => None,

@@ -220,8 +220,10 @@ fn worker(workspace: &Workspace<'_>) -> String {
     format!("gatewright worker{fleet}")
 }
 
-/// The branch with the work of this run. A run in the tree of the project has none.
+/// The branch with the work of this run. A run in the tree of the project has none, and one that has not begun has
+/// made none: a branch of that name may be somebody else's.
 fn branch(opened: &OpenRun) -> Option<String> {
     let place = opened.run().place.as_ref();
-    place.map(|place| place.branch.name.clone())
+    let made = place.filter(|place| place.folder.is_some());
+    made.map(|place| place.branch.name.clone())
 }
