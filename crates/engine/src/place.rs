@@ -72,6 +72,25 @@ pub struct Delivery {
     pub request: Vec<String>,
 }
 
+impl Delivery {
+    /// What is filled in where the words of a request name it.
+    pub const PLACEHOLDERS: [&str; 5] = ["branch", "base", "title", "body", "text"];
+
+    /// The first placeholder in these words that nothing fills. A word with a space is a text or a script, which may
+    /// have braces of its own.
+    pub fn unknown_placeholder(words: &[String]) -> Option<&str> {
+        let words = words.iter().filter(|it| !it.contains(char::is_whitespace));
+        let pieces = words.flat_map(|word| word.split('{').zip(word.split('{').skip(1)));
+        let names = pieces.filter_map(|(before, rest)| {
+            let (name, _) = rest.split_once('}')?;
+            let is_name = !name.is_empty() && name.chars().all(|c| matches!(c, 'a'..='z' | '_'));
+            (is_name && !before.ends_with('$')).then_some(name)
+        });
+        let mut unknown = names.filter(|name| !Self::PLACEHOLDERS.contains(name));
+        unknown.next()
+    }
+}
+
 /// The branch of a run, chosen when it starts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunBranch {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Deliver, StageName};
+use engine::{Deliver, Delivery, StageName};
 use runner::agent::choice::Runner;
 use runner::drive_options::DriveOptions;
 use runner::drive_options::{WhenLimited, WhenWaiting};
@@ -189,6 +189,13 @@ fn parse_deliver(text: &str) -> Result<Deliver, String> {
 
 fn parse_request(text: &str) -> Result<RequestWords, String> {
     let words = language::words(text)?;
+    if let Some(name) = Delivery::unknown_placeholder(&words) {
+        let known = Delivery::PLACEHOLDERS.map(|it| format!("{{{it}}}"));
+        let known = known.join(", ");
+        return Err(format!(
+            "nothing fills {{{name}}}; the placeholders are {known}"
+        ));
+    }
     match words.as_slice() {
         [known] if known == "gh" || known == "glab" => Ok(RequestWords(words)),
         [_, _, ..] => Ok(RequestWords(words)),

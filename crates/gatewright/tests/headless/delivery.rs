@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testkit::Project;
+use testkit::{Project, Ran};
 
 use super::fixture::{ONE, PROGRAM, WRITES, World, says, until};
 use super::places::{CHECKED, NAMES_ITSELF, folder, repository};
@@ -196,6 +196,45 @@ fn a_branch_of_that_name_at_the_remote_is_named_with_what_helps() {
     world.project.git(delete).succeeds();
     world.gatewright("deliver r-test").succeeds();
     assert!(in_remote(&remote, &world, name));
+}
+
+#[test]
+fn a_placeholder_of_a_request_that_nothing_fills_is_refused_at_once() {
+    let world = repository(CHECKED, NAMES_ITSELF);
+    let line = world.line("");
+    let words = || line.split_whitespace().chain(["--request"]);
+    for request in ["echo {foo}", "echo --title={titel} {body}"] {
+        let ran = Ran::from(
+            world
+                .project
+                .command(words().chain([request]))
+                .output()
+                .unwrap(),
+        );
+        let ran = ran.exits(2);
+        says(&ran.stderr, "{branch}, {base}, {title}, {body}, {text}");
+    }
+    assert!(world.starts().is_empty());
+    // Other braces stay as they are.
+    remote(&world);
+    stand_in(&world, "ask", "echo asked");
+    let ask = world.programs().join("ask");
+    let request = format!(
+        r#"{} '{{print $1}}' "\${{HOME}}" '{{"a": 1}}' "{{}}""#,
+        ask.display()
+    );
+    let ran = Ran::from(
+        world
+            .project
+            .command(words().chain([request.as_str()]))
+            .output()
+            .unwrap(),
+    );
+    ran.succeeds();
+    assert_eq!(
+        world.noted("ask.calls"),
+        [r#"{print $1} ${HOME} {"a": 1} {}"#]
+    );
 }
 
 #[test]

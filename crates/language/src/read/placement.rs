@@ -99,7 +99,7 @@ impl Reader<'_> {
         };
         match words.as_slice() {
             [known] if KNOWN_REQUESTS.contains(&known.as_str()) => Some(words),
-            [_, _, ..] => Some(words),
+            [_, _, ..] => self.filled_request(node, words),
             [_] | [] => {
                 let message = String::from("this does not make a request to merge");
                 let hint = "write \"gh\", \"glab\", or a command, such as \
@@ -108,5 +108,17 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// A placeholder that nothing fills would reach the command as it stands.
+    fn filled_request(&mut self, node: &Node, words: Vec<String>) -> Option<Vec<String>> {
+        let Some(name) = Delivery::unknown_placeholder(&words) else {
+            return Some(words);
+        };
+        let message = format!("nothing fills {{{name}}} in this request");
+        let known = Delivery::PLACEHOLDERS.map(|it| format!("{{{it}}}"));
+        let hint = format!("the placeholders are {}", known.join(", "));
+        self.report(LanguageRule::BadRequest, &node.span, message, hint);
+        None
     }
 }

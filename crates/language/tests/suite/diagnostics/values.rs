@@ -62,6 +62,17 @@ pub(super) fn cases() -> Vec<Case> {
             "#]],
         ),
         case(
+            "deliver = { as = 'pull-request', request = ['ask', '--title={titel}', '{body}'] }",
+            expect![[r#"
+                error[GW-L139]: nothing fills {titel} in this request
+                 --> p.toml:1:44
+                  |
+                1 | deliver = { as = 'pull-request', request = ['ask', '--title={titel}', '{body}'] }
+                  |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+                  = help: the placeholders are {branch}, {base}, {title}, {body}, {text}
+            "#]],
+        ),
+        case(
             "ttl = 1979-05-27",
             expect![[r#"
                 error[GW-L113]: expected a time, found a date
