@@ -145,11 +145,7 @@ fn tell(
             commit,
             files,
         } => {
-            let files = if *files == 1 {
-                "1 file".to_owned()
-            } else {
-                format!("{files} files")
-            };
+            let files = counted(*files);
             let into = named.map_or_else(String::new, |folder| format!(" into {folder}"));
             let commit = short(commit);
             output.text(&format!(
@@ -158,8 +154,7 @@ fn tell(
         }
         BranchMerge::Conflict { branch, paths } => {
             let there = named.map_or_else(String::new, |folder| format!(" {folder}"));
-            let line =
-                format!("{branch} and your tree{there} changed the same files; nothing was merged");
+            let line = format!("{branch} and your tree{there} conflict; nothing was merged");
             output.say_in(Style::Bad, &line);
             tell_conflicts(output, tree, branch, paths);
             Ok(())
@@ -197,6 +192,13 @@ fn tell_conflicts(output: &mut Output, tree: &MergeTree, branch: &str, paths: &[
     }
     let resolve = tree.git(&["merge", branch]);
     output.say(&format!("`{resolve}` lets you resolve the conflicts"));
+}
+
+fn counted(files: usize) -> String {
+    match files {
+        1 => "1 file".to_owned(),
+        more => format!("{more} files"),
+    }
 }
 
 fn short(commit: &str) -> &str {

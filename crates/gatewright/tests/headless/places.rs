@@ -409,6 +409,7 @@ fn the_change_of_a_run_that_is_over_is_that_of_its_branch_and_it_cannot_go_on_wi
         assert!(diff.contains("-first\n+r-test\n"), "{when}: {diff}");
         assert!(diff.contains("+++ b/note.txt"), "{when}: {diff}");
     };
+    says(&ran.stderr, "conflict; nothing was merged");
     changed("delivered");
     world.gatewright("merge r-test").succeeds();
     changed("merged");
