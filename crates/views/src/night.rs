@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::layout::{TextBuilder, cut};
 use crate::paint::{Paint, Style};
 use crate::safe::Untrusted;
+use crate::status::outside_words;
 use crate::time::span;
 use crate::{cause, words};
 
@@ -92,6 +93,8 @@ pub struct NightRow {
     pub took: Seconds,
     /// The branch with its work, where it has one.
     pub branch: Option<Untrusted>,
+    /// How many changes outside a worker's folder were recorded.
+    pub outside: u32,
     /// What to type.
     pub command: Option<String>,
 }
@@ -196,6 +199,11 @@ impl NightRow {
         if let Some(branch) = &self.branch {
             builder.line(Style::Normal, &format!("    branch {}", branch.line()));
         }
+        if self.outside > 0 {
+            let (marks, run) = (outside_words(self.outside), &self.run);
+            let line = format!("    {marks}: `gatewright history {run}`");
+            builder.line(Style::Wait, &line);
+        }
         if let Some(command) = &self.command {
             builder.line(Style::Dim, &format!("    `{command}`"));
         }
@@ -211,6 +219,7 @@ impl NightRow {
             "used": words::usage_json(&self.used),
             "took_seconds": self.took.0,
             "branch": self.branch.as_ref().map(Untrusted::raw),
+            "outside": self.outside,
             "command": self.command,
         })
     }
@@ -238,6 +247,7 @@ mod tests {
             used: Usage::default(),
             took: Seconds(60),
             branch: None,
+            outside: 0,
             command: Some(format!("gatewright deliver {run}")),
         }
     }

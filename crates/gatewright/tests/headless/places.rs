@@ -287,6 +287,21 @@ fn a_branch_that_exists_stops_the_run_and_nothing_is_lost() {
     assert_eq!(world.status("r-test"), "completed");
 }
 
+#[test]
+fn the_summary_of_a_worker_counts_what_was_changed_outside() {
+    let commits = r#"main=$(git worktree list --porcelain | sed -n '1s/^worktree //p')
+git -C "$main" commit --quiet --allow-empty --message=stray"#;
+    let world = repository(CHECKED, &format!("{NAMES_ITSELF}\n{commits}"));
+    let line = world.line("--branch");
+    let line = line.replacen("run", "start --queue", 1);
+    world.gatewright(&line).succeeds();
+    let ran = world.gatewright("worker --once").succeeds();
+    let counted = "1 change outside a worker's folder: `gatewright history r-test`";
+    says(&ran.stdout, counted);
+    let subject = ["log", "-1", "--format=%s", "main"];
+    assert_eq!(world.project.git(subject).stdout, "stray\n");
+}
+
 /// A crash of the machine kills git, too, and git never removes the lock of one that was killed.
 #[test]
 fn locks_that_a_killed_git_left_hold_nobody_up() {
@@ -394,6 +409,7 @@ fn a_branch_is_merged_or_its_conflicts_are_told() {
     assert_eq!(belongings(&world), before);
     let ran = world.gatewright("merge r-test").exits(1);
     says(&ran.stderr, "git merge gatewright/r-test-try");
+    says(&ran.stderr, "conflict; nothing was merged");
 }
 
 #[test]
@@ -409,7 +425,6 @@ fn the_change_of_a_run_that_is_over_is_that_of_its_branch_and_it_cannot_go_on_wi
         assert!(diff.contains("-first\n+r-test\n"), "{when}: {diff}");
         assert!(diff.contains("+++ b/note.txt"), "{when}: {diff}");
     };
-    says(&ran.stderr, "conflict; nothing was merged");
     changed("delivered");
     world.gatewright("merge r-test").succeeds();
     changed("merged");

@@ -192,6 +192,7 @@ fn row(
         used: run.used,
         took,
         branch: branch(opened).map(Untrusted::new),
+        outside: run.outside.unwrap_or(0),
         command,
     })
 }
