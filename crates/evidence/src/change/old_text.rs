@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use engine::Hash;
 
+use super::texts::{Side, side};
 use super::{LARGEST, Unseen, is_content, text};
 use crate::git::Git;
 use crate::repository::Repository;
@@ -63,6 +64,15 @@ impl OldTexts {
     ) -> Result<Option<Vec<u8>>, Unseen> {
         let bytes = self.ask(commit, path);
         bytes.map_err(|_| format!("git cannot read {path} of the last commit"))
+    }
+
+    /// The same, as one side of a change.
+    pub(super) fn side_of(&mut self, commit: &str, path: &str) -> Side {
+        match self.of_commit(commit, path) {
+            Ok(None) => Side::Absent,
+            Ok(Some(bytes)) => side(Ok(bytes)),
+            Err(reason) => Side::Unseen(reason),
+        }
     }
 
     /// The file, if the commit has one of a reasonable size.

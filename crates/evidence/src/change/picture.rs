@@ -72,6 +72,11 @@ impl TreePicture {
         Ok(Self { commit, files })
     }
 
+    fn old(&self, texts: &mut OldTexts, path: &str) -> Side {
+        let kept = self.files.get(path).cloned();
+        kept.unwrap_or_else(|| texts.side_of(&self.commit, path))
+    }
+
     /// What has changed since.
     pub fn change(&self, looking: &LookContext<'_>) -> Result<PictureChange, String> {
         let repository = looking.project.repository.as_ref();
@@ -82,14 +87,7 @@ impl TreePicture {
         let mut texts = OldTexts::open(&looking.project.root, repository)?;
         let mut files = Vec::new();
         for path in all {
-            let old = match self.files.get(&path) {
-                Some(kept) => kept.clone(),
-                None => match texts.of_commit(&self.commit, &path) {
-                    Ok(None) => Side::Absent,
-                    Ok(Some(bytes)) => side(Ok(bytes)),
-                    Err(reason) => Side::Unseen(reason),
-                },
-            };
+            let old = self.old(&mut texts, &path);
             let new = present(looking, &path);
             if old != new {
                 files.push(ChangedText { path, old, new });
@@ -105,15 +103,29 @@ impl TreePicture {
     /// What has changed since in the tree that evidence is bound to, and the artifacts that working stages left: without
     /// other artifacts and caches of tools.
     pub fn change_of_tree(&self, looking: &LookContext<'_>) -> Result<ChangedTexts, String> {
+        let repository = looking.project.repository.as_ref();
+        let repository = repository.ok_or("this folder is not a git repository")?;
         let mut change = self.change(looking)?;
         let found = change.files.len();
         let counts = tree::counting(looking);
-        let products = products::paths(looking);
-        let counts = |path: &str| counts(path) || products.contains_key(path);
         change.files.retain(|file| counts(&file.path));
+        change.all -= found - change.files.len();
+        let mut texts = OldTexts::open(&looking.project.root, repository)?;
+        let products = products::all(looking, repository)?.into_iter();
+        let products = products.map(|(path, product)| {
+            let old = self.old(&mut texts, &path);
+            let new = product.captured(looking);
+            ChangedText { path, old, new }
+        });
+        let before = change.files.len();
+        change
+            .files
+            .extend(products.filter(|file| file.old != file.new));
+        change.all += change.files.len() - before;
+        change.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(ChangedTexts {
             since: Since::Start,
-            all: change.all - (found - change.files.len()),
+            all: change.all,
             files: change.files,
         })
     }
@@ -134,7 +146,7 @@ fn paths(git: &Git, looking: &LookContext<'_>, commit: &str) -> Result<BTreeSet<
 }
 
 /// The file as it is now.
-pub(super) fn present(looking: &LookContext<'_>, path: &str) -> Side {
+fn present(looking: &LookContext<'_>, path: &str) -> Side {
     let opened = beneath::open_file(&looking.project.root, path.split('/'));
     let file = match opened {
         Ok((file, _)) => file,

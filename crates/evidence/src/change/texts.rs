@@ -138,11 +138,7 @@ fn since_commit(
     let mut paths = candidates(&git, looking, repository, &commit)?;
     paths.retain(|path| counts(path));
     for path in paths {
-        let old = match texts.of_commit(&commit, &path) {
-            Ok(None) => Side::Absent,
-            Ok(Some(bytes)) => side(Ok(bytes)),
-            Err(reason) => Side::Unseen(reason),
-        };
+        let old = texts.side_of(&commit, &path);
         let new = counter.after(&path);
         if old != new {
             files.push(ChangedText { path, old, new });
