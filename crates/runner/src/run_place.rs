@@ -363,15 +363,22 @@ fn text(path: &Path) -> Result<String, Failure> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_worktree_of_an_unknown_run_goes_only_if_its_work_is_kept() {
-        let project = testkit::Project::with_git("unused");
-        let git = |words: &[&str]| project.git(words).succeeds().stdout;
-        git(&["commit", "--quiet", "--allow-empty", "--message=one"]);
+    /// A run that has noted its home, in a repository with a commit.
+    fn begun(project: &testkit::Project) -> (State, RunId, Project) {
+        let commit = ["commit", "--quiet", "--allow-empty", "--message=one"];
+        project.git(commit).succeeds();
         let state = State::new(project.state());
         let run = RunId::parse("r-1").unwrap();
         let home = Project::find(&project.path()).unwrap();
         run_branch::note_home(&state, &run, &home).unwrap();
+        (state, run, home)
+    }
+
+    #[test]
+    fn the_worktree_of_an_unknown_run_goes_only_if_its_work_is_kept() {
+        let project = testkit::Project::with_git("unused");
+        let git = |words: &[&str]| project.git(words).succeeds().stdout;
+        let (state, run, home) = begun(&project);
         let files = PlaceFiles::of(&state, &run, &home);
         let worktree = files.worktree.to_str().unwrap();
         git(&["worktree", "add", "--quiet", "--detach", worktree]);
@@ -401,11 +408,7 @@ mod tests {
     fn a_run_that_is_about_to_begin_keeps_what_it_begins_with() {
         let project = testkit::Project::with_git("unused");
         let git = |words: &[&str]| project.git(words).succeeds().stdout;
-        git(&["commit", "--quiet", "--allow-empty", "--message=one"]);
-        let state = State::new(project.state());
-        let run = RunId::parse("r-1").unwrap();
-        let home = Project::find(&project.path()).unwrap();
-        run_branch::note_home(&state, &run, &home).unwrap();
+        let (state, run, _) = begun(&project);
         let base = run_branch::base_ref(&run);
         git(&["update-ref", &base, "HEAD"]);
         assert!(!remove_unknown(&state, &run).unwrap());
